@@ -1,0 +1,9 @@
+//! `botmesh-docs`: search bilingual Markdown docs, and check bot flows, over MCP and from the command line.
+//!
+//! Data goes one way: `botmesh_index` answers queries on a docs tree, [`flow`] answers questions on one flow
+//! document, [`tools`] shapes both into named tools, and [`mcp`] carries them over a transport. See `ARCHITECTURE.md`.
+
+pub mod error;
+pub mod flow;
+pub mod mcp;
+pub mod tools;

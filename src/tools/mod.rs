@@ -1,0 +1,47 @@
+//! The catalogue: every tool's name, schemas, annotations and handler in one table.
+//!
+//! A handler is a function of its checked arguments and of one [`Context`]; it knows no transport. `tools/list`, the
+//! manuals' tests and the command line read the same table.
+
+pub mod arguments;
+
+use serde_json::{Map, Value};
+
+use crate::error::ToolError;
+
+/// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolReply {
+    /// The structured result; always a JSON object.
+    pub value: Value,
+    /// Text shown instead of `value` as pretty JSON (`docs_page` answers the Markdown itself).
+    pub text: Option<String>,
+}
+
+impl From<Value> for ToolReply {
+    fn from(value: Value) -> Self {
+        Self { value, text: None }
+    }
+}
+
+/// What handlers may see besides their arguments.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Context {}
+
+/// One tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    /// Name on the wire, `[a-z0-9_]`, at most 40 bytes.
+    pub name: &'static str,
+    /// Title for people.
+    pub title: &'static str,
+    /// Tells a model when to use this tool and not another.
+    pub description: &'static str,
+    /// JSON Schema of the arguments, as literal JSON: its bytes are stable.
+    pub input_schema: &'static str,
+    /// JSON Schema of the reply, root `"type": "object"`, nothing `required` at its root.
+    pub output_schema: &'static str,
+    /// Runs the tool on arguments that [`arguments::check`] has accepted.
+    pub run: fn(&Context, &Map<String, Value>) -> Result<ToolReply, ToolError>,
+}
