@@ -5,9 +5,11 @@
 
 pub mod arguments;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::error::ToolError;
+pub use arguments::Arguments;
+
+use crate::error::{ErrorCode, ToolError};
 
 /// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +28,6 @@ impl From<Value> for ToolReply {
 
 /// What handlers may see besides their arguments.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Context {}
 
 /// One tool.
@@ -43,5 +44,20 @@ pub struct Tool {
     /// JSON Schema of the reply, root `"type": "object"`, nothing `required` at its root.
     pub output_schema: &'static str,
     /// Runs the tool on arguments that [`arguments::check`] has accepted.
-    pub run: fn(&Context, &Map<String, Value>) -> Result<ToolReply, ToolError>,
+    pub run: fn(&Context, &Arguments) -> Result<ToolReply, ToolError>,
+}
+
+/// The tools that `context` can serve, in the order of `tools/list`.
+pub fn catalogue(_context: &Context) -> Vec<&'static Tool> {
+    Vec::new()
+}
+
+/// Checks the arguments, then runs the tool. A panic in a handler becomes an `internal` error: the server lives on.
+pub fn call(context: &Context, tool: &Tool, arguments: &Arguments) -> Result<ToolReply, ToolError> {
+    arguments::check(tool, arguments)?;
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (tool.run)(context, arguments)))
+        .unwrap_or_else(|_| {
+            let message = format!("{} failed unexpectedly", tool.name);
+            Err(ToolError::new(ErrorCode::Internal, message))
+        })
 }
