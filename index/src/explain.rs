@@ -1,0 +1,105 @@
+//! How a hit's score came about, in numbers that multiply to it.
+
+use tantivy::DocSet;
+use tantivy::postings::Postings;
+use tantivy::schema::IndexRecordOption;
+
+use crate::query::Plan;
+use crate::scorer::{COVERAGE_SHARE, PART_WEIGHT, place_weight};
+use crate::search::Ranked;
+use crate::snapshot::Snapshot;
+use crate::writer::Place;
+
+/// `score = 100 · (base · coverage_factor · language_factor · heading_factor · phrase_factor · near_factor + page_share) / ideal`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The terms found in the section.
+    pub terms: Vec<TermExplanation>,
+    /// Sum of the terms' scores.
+    pub base: f64,
+    /// Share of the query, by idf, that the section holds.
+    pub coverage: f64,
+    /// `1 − 0.3 + 0.3 · coverage`.
+    pub coverage_factor: f64,
+    /// Below 1 for a section in another language than the query's.
+    pub language_factor: f64,
+    /// 1.5 when the heading holds the whole query, 2 when it says just that.
+    pub heading_factor: f64,
+    /// Above 1 when neighbours of the query are neighbours here; 1.3 for the exact phrase.
+    pub phrase_factor: f64,
+    /// Above 1 when several terms stand within a dozen words.
+    pub near_factor: f64,
+    /// Added for the best section of the page.
+    pub page_share: f64,
+    /// What a section with every term in its heading and every bonus would have.
+    pub ideal: f64,
+}
+
+/// What one term of the query brought.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermExplanation {
+    /// The query's term.
+    pub term: String,
+    /// The word, or the stem of the word, found for it.
+    pub matched: String,
+    /// Sections of the language that hold it.
+    pub df: u32,
+    /// Its rarity.
+    pub idf: f64,
+    /// Where it stands.
+    pub place: Place,
+    /// What the place counts, less for a part of a name.
+    pub place_weight: f64,
+    /// 1 for the word itself, less for a variant or a part of a name.
+    pub variant: f64,
+    /// `idf · place_weight · variant`.
+    pub score: f64,
+}
+
+pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: f64) -> Explanation {
+    let address = snapshot.sections[ranked.candidate.ordinal as usize];
+    let segment = &snapshot.segments[address.segment_ord as usize];
+    let mut terms = Vec::new();
+    for term in &plan.terms {
+        let mut best: Option<TermExplanation> = None;
+        for list in &term.langs[ranked.candidate.lang as usize].lists {
+            let Some((_, info)) = list.infos.iter().find(|(ord, _)| *ord == address.segment_ord) else { continue };
+            let option = IndexRecordOption::WithFreqs;
+            let Ok(mut postings) = segment.terms.read_postings_from_terminfo(info, option) else { continue };
+            if postings.doc() > address.doc_id || postings.seek(address.doc_id) != address.doc_id {
+                continue;
+            }
+            let (place, is_part) = Place::of_code(postings.term_freq());
+            let place_weight = place_weight(place) * if is_part { PART_WEIGHT } else { 1.0 };
+            let variant = list.variant * term.weight;
+            let score = list.idf * place_weight * variant;
+            if best.as_ref().is_none_or(|best| score > best.score) {
+                let matched = if list.is_stem { format!("{}…", list.matched) } else { list.matched.clone() };
+                best = Some(TermExplanation {
+                    term: term.text.clone(),
+                    matched,
+                    df: list.df,
+                    idf: list.idf,
+                    place,
+                    place_weight,
+                    variant,
+                    score,
+                });
+            }
+        }
+        terms.extend(best);
+    }
+    let coverage = ranked.candidate.coverage;
+    Explanation {
+        base: terms.iter().map(|term| term.score).sum(),
+        terms,
+        coverage,
+        coverage_factor: 1.0 - COVERAGE_SHARE + COVERAGE_SHARE * coverage,
+        language_factor: ranked.lang_weight,
+        heading_factor: ranked.nearness.heading_factor(),
+        phrase_factor: ranked.nearness.pair_factor(),
+        near_factor: ranked.nearness.near_factor(),
+        page_share: ranked.page_share,
+        ideal,
+    }
+}

@@ -1,0 +1,236 @@
+//! How a page and a section are kept in the index: everything an answer needs, so that no answer reads the docs folder.
+
+use crate::page::Page;
+use crate::section::{Section, line_at};
+
+/// A page as the index keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageRecord {
+    pub(crate) path: String,
+    pub(crate) title: String,
+    pub(crate) lang: String,
+    pub(crate) text: String,
+}
+
+/// A section as the index keeps it, ready to be ranked and shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SectionRecord {
+    pub(crate) heading: String,
+    pub(crate) heading_path: Vec<String>,
+    pub(crate) level: u8,
+    pub(crate) anchor: String,
+    pub(crate) other_anchor: Option<String>,
+    pub(crate) start_byte: u32,
+    pub(crate) end_byte: u32,
+    pub(crate) start_line: u32,
+    pub(crate) end_line: u32,
+    pub(crate) text: String,
+    pub(crate) text_lines: Vec<(u32, u32)>,
+    /// How many of `stems` belong to the heading.
+    pub(crate) n_heading_words: u32,
+    /// Hashes of the stems of all words: the heading's, then the text's.
+    pub(crate) stems: Vec<u32>,
+    /// Where each word of `text` starts, ascending.
+    pub(crate) word_starts: Vec<u32>,
+}
+
+impl SectionRecord {
+    pub(crate) fn new(section: &Section, stems: Vec<u32>, n_heading_words: u32, word_starts: Vec<u32>) -> Self {
+        Self {
+            heading: section.heading.clone(),
+            heading_path: section.heading_path.clone(),
+            level: section.level,
+            anchor: section.anchor.clone(),
+            other_anchor: section.other_anchor.clone(),
+            start_byte: section.bytes.start as u32,
+            end_byte: section.bytes.end as u32,
+            start_line: section.start_line,
+            end_line: section.end_line,
+            text: section.text.clone(),
+            text_lines: section.text_lines.clone(),
+            n_heading_words,
+            stems,
+            word_starts,
+        }
+    }
+
+    /// The line that a byte of `text` comes from.
+    pub(crate) fn line_at(&self, offset: usize) -> u32 {
+        line_at(&self.text_lines, self.start_line, offset)
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        out.text(&self.heading);
+        out.number(self.heading_path.len() as u32);
+        for heading in &self.heading_path {
+            out.text(heading);
+        }
+        out.number(u32::from(self.level));
+        out.text(&self.anchor);
+        out.number(u32::from(self.other_anchor.is_some()));
+        out.text(self.other_anchor.as_deref().unwrap_or_default());
+        for number in [self.start_byte, self.end_byte, self.start_line, self.end_line] {
+            out.number(number);
+        }
+        out.text(&self.text);
+        out.number(self.text_lines.len() as u32);
+        out.ascending(self.text_lines.iter().map(|line| line.0));
+        // A footnote or a nested heading may bring an earlier line after a later one, so lines are not deltas.
+        self.text_lines.iter().for_each(|line| out.number(line.1));
+        out.number(self.n_heading_words);
+        out.number(self.stems.len() as u32);
+        for stem in &self.stems {
+            out.0.extend_from_slice(&stem.to_le_bytes());
+        }
+        out.number(self.word_starts.len() as u32);
+        out.ascending(self.word_starts.iter().copied());
+        out.0
+    }
+
+    /// Reads what [`Self::encode`] wrote; `None` when the bytes are damaged.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut from = Decoder(bytes);
+        let heading = from.text()?;
+        let n_path = from.count()?;
+        let heading_path = (0..n_path).map(|_| from.text()).collect::<Option<_>>()?;
+        let level = u8::try_from(from.number()?).ok()?;
+        let anchor = from.text()?;
+        let has_other = from.number()? == 1;
+        let other_anchor = Some(from.text()?).filter(|_| has_other);
+        let (start_byte, end_byte) = (from.number()?, from.number()?);
+        let (start_line, end_line) = (from.number()?, from.number()?);
+        let text = from.text()?;
+        let n_lines = from.count()?;
+        let offsets = from.ascending(n_lines)?;
+        let lines = (0..n_lines).map(|_| from.number()).collect::<Option<Vec<u32>>>()?;
+        let n_heading_words = from.number()?;
+        let n_stems = from.count()?;
+        let stem_bytes = from.take(n_stems.checked_mul(4)?)?;
+        let stems = stem_bytes
+            .chunks_exact(4)
+            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+            .collect();
+        let n_words = from.count()?;
+        let word_starts = from.ascending(n_words)?;
+        Some(Self {
+            heading,
+            heading_path,
+            level,
+            anchor,
+            other_anchor,
+            start_byte,
+            end_byte,
+            start_line,
+            end_line,
+            text,
+            text_lines: offsets.into_iter().zip(lines).collect(),
+            n_heading_words,
+            stems,
+            word_starts,
+        })
+    }
+
+    /// About how much memory the record takes.
+    pub(crate) fn size(&self) -> usize {
+        size_of::<Self>()
+            + self.heading.len()
+            + self.text.len()
+            + 8 * self.text_lines.len()
+            + 4 * (self.stems.len() + self.word_starts.len())
+    }
+}
+
+impl PageRecord {
+    pub(crate) fn new(page: &Page) -> Self {
+        Self {
+            path: page.path.clone(),
+            title: page.title.clone(),
+            lang: page.lang.clone(),
+            text: page.text.clone(),
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Encoder::default();
+        for text in [&self.path, &self.title, &self.lang, &self.text] {
+            out.text(text);
+        }
+        out.0
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
+        let mut from = Decoder(bytes);
+        Some(Self { path: from.text()?, title: from.text()?, lang: from.text()?, text: from.text()? })
+    }
+}
+
+#[derive(Default)]
+struct Encoder(Vec<u8>);
+
+impl Encoder {
+    /// LEB128.
+    fn number(&mut self, mut number: u32) {
+        while number >= 0x80 {
+            self.0.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.0.push(number as u8);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u32);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn ascending(&mut self, numbers: impl Iterator<Item = u32>) {
+        let mut previous = 0;
+        for number in numbers {
+            self.number(number - previous);
+            previous = number;
+        }
+    }
+}
+
+struct Decoder<'a>(&'a [u8]);
+
+impl<'a> Decoder<'a> {
+    fn number(&mut self) -> Option<u32> {
+        let mut number: u32 = 0;
+        for shift in (0..35).step_by(7) {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= u32::from(byte & 0x7f).checked_shl(shift)?;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// A number of items that follow; each takes a byte at least, so damage cannot ask for endless memory.
+    fn count(&mut self) -> Option<usize> {
+        self.number().map(|n| n as usize).filter(|&n| n <= self.0.len())
+    }
+
+    fn take(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let n = self.number()? as usize;
+        String::from_utf8(self.take(n)?.to_vec()).ok()
+    }
+
+    fn ascending(&mut self, n: usize) -> Option<Vec<u32>> {
+        let mut previous = 0u32;
+        (0..n)
+            .map(|_| {
+                previous = previous.checked_add(self.number()?)?;
+                Some(previous)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,263 @@
+//! What one request sees: an immutable state of the whole tree.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use tantivy::index::{InvertedIndexReader, SegmentReader};
+use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
+use tantivy::schema::OwnedValue;
+use tantivy::{DocAddress, ReloadPolicy, Searcher};
+
+use crate::error::IndexError;
+use crate::language;
+use crate::record::{PageRecord, SectionRecord};
+use crate::writer::Fields;
+
+/// Decoded section records kept in memory, in bytes: what a busy server's queries touch again and again. Beyond it
+/// records are decoded for each answer.
+const RECORD_CACHE_BYTES: usize = 256 * 1024 * 1024;
+
+/// One consistent state of a docs tree. Cheap to share; all answers of one request come from one snapshot.
+pub struct Snapshot {
+    generation: u64,
+    searcher: Searcher,
+    pub(crate) pages: Vec<PageInfo>,
+    pub(crate) segments: Vec<SegmentView>,
+    /// All sections in the order of pages and positions.
+    pub(crate) sections: Vec<DocAddress>,
+    pub(crate) langs: Vec<LangInfo>,
+    /// (translation key, page), sorted.
+    translations: Vec<(String, u32)>,
+    cached_bytes: AtomicUsize,
+}
+
+/// A page of a snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct PageInfo {
+    pub(crate) path: String,
+    pub(crate) title: String,
+    /// Index into [`Snapshot::langs`].
+    pub(crate) lang: u8,
+    /// The page's sections in [`Snapshot::sections`].
+    pub(crate) first_section: u32,
+    pub(crate) n_sections: u32,
+    address: DocAddress,
+}
+
+/// A language of a snapshot.
+#[derive(Clone, Debug)]
+pub(crate) struct LangInfo {
+    pub(crate) code: String,
+    pub(crate) n_sections: u32,
+}
+
+/// One tantivy segment with what ranking needs of its documents.
+pub(crate) struct SegmentView {
+    pub(crate) reader: SegmentReader,
+    pub(crate) terms: Arc<InvertedIndexReader>,
+    /// A section's ordinal in [`Snapshot::sections`]; `u32::MAX` for pages and deleted documents.
+    pub(crate) ordinals: Vec<u32>,
+    records: Vec<OnceLock<Arc<SectionRecord>>>,
+}
+
+/// The stored bytes of a document.
+struct Record(Vec<u8>);
+
+impl DocumentDeserialize for Record {
+    fn deserialize<'de, D>(mut deserializer: D) -> Result<Self, DeserializeError>
+    where
+        D: DocumentDeserializer<'de>,
+    {
+        while let Some((_, value)) = deserializer.next_field::<OwnedValue>()? {
+            if let OwnedValue::Bytes(bytes) = value {
+                return Ok(Self(bytes));
+            }
+        }
+        Ok(Self(Vec::new()))
+    }
+}
+
+impl Snapshot {
+    pub(crate) fn open(index: &tantivy::Index, fields: Fields, generation: u64) -> Result<Self, IndexError> {
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        let mut pages: Vec<PageInfo> = Vec::new();
+        let mut langs: Vec<LangInfo> = Vec::new();
+        let mut found = Vec::new(); // path, position, address
+        for (segment_ord, segment) in searcher.segment_readers().iter().enumerate() {
+            let paths = segment.fast_fields().str("path")?;
+            let positions = segment.fast_fields().u64("position")?;
+            let Some(paths) = paths else { continue };
+            let mut names: Vec<Option<Arc<str>>> = vec![None; paths.num_terms()];
+            for doc in segment.doc_ids_alive() {
+                let Some(ord) = paths.term_ords(doc).next() else { continue };
+                let slot = &mut names[ord as usize];
+                let name = match slot {
+                    Some(name) => name.clone(),
+                    None => {
+                        let mut text = String::new();
+                        paths.ord_to_str(ord, &mut text).map_err(tantivy::TantivyError::from)?;
+                        slot.insert(text.into()).clone()
+                    }
+                };
+                let position = positions.first(doc).unwrap_or(0) as u32;
+                found.push((name, position, DocAddress::new(segment_ord as u32, doc)));
+            }
+        }
+        found.sort_unstable();
+        let mut sections = Vec::with_capacity(found.len());
+        let mut codes: Vec<String> = Vec::new();
+        for (path, position, address) in found {
+            if position > 0 {
+                sections.push(address);
+                if let Some(page) = pages.last_mut() {
+                    page.n_sections += 1;
+                }
+                continue;
+            }
+            let record = page_record(&searcher, address)?;
+            codes.push(record.lang);
+            pages.push(PageInfo {
+                path: path.to_string(),
+                title: record.title,
+                lang: 0,
+                first_section: sections.len() as u32,
+                n_sections: 0,
+                address,
+            });
+        }
+        let mut distinct = codes.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        // A language is a byte; the 256th and later share the last one's statistics.
+        distinct.truncate(256);
+        langs.extend(distinct.into_iter().map(|code| LangInfo { code, n_sections: 0 }));
+        for (page, code) in pages.iter_mut().zip(&codes) {
+            let lang = langs.partition_point(|lang| lang.code < *code).min(langs.len() - 1);
+            page.lang = lang as u8;
+            langs[lang].n_sections += page.n_sections;
+        }
+        let mut ordinals: Vec<Vec<u32>> = searcher
+            .segment_readers()
+            .iter()
+            .map(|segment| vec![u32::MAX; segment.max_doc() as usize])
+            .collect();
+        for (ordinal, address) in sections.iter().enumerate() {
+            ordinals[address.segment_ord as usize][address.doc_id as usize] = ordinal as u32;
+        }
+        let segments = searcher
+            .segment_readers()
+            .iter()
+            .zip(ordinals)
+            .map(|(reader, ordinals)| {
+                Ok(SegmentView {
+                    terms: reader.inverted_index(fields.terms)?,
+                    records: ordinals.iter().map(|_| OnceLock::new()).collect(),
+                    ordinals,
+                    reader: reader.clone(),
+                })
+            })
+            .collect::<Result<_, IndexError>>()?;
+        let mut translations: Vec<(String, u32)> = pages
+            .iter()
+            .enumerate()
+            .map(|(i, page)| (translation_key(&page.path), i as u32))
+            .collect();
+        translations.sort_unstable();
+        Ok(Self {
+            generation,
+            searcher,
+            pages,
+            segments,
+            sections,
+            langs,
+            translations,
+            cached_bytes: AtomicUsize::new(0),
+        })
+    }
+
+    /// Counts the states of the tree that this process has seen, from 1.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// How many pages there are.
+    pub fn n_pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// How many sections there are.
+    pub fn n_sections(&self) -> usize {
+        self.sections.len()
+    }
+
+    /// The languages of the tree with their numbers of sections, by code.
+    pub fn languages(&self) -> impl Iterator<Item = (&str, u32)> {
+        self.langs.iter().map(|lang| (lang.code.as_str(), lang.n_sections))
+    }
+
+    /// The page at exactly `path`.
+    pub(crate) fn page_at(&self, path: &str) -> Option<usize> {
+        self.pages.binary_search_by(|page| page.path.as_str().cmp(path)).ok()
+    }
+
+    /// The page that a section (by ordinal) belongs to.
+    pub(crate) fn page_of_section(&self, ordinal: u32) -> usize {
+        self.pages.partition_point(|page| page.first_section <= ordinal) - 1
+    }
+
+    /// The text of a page, as it was decoded.
+    pub(crate) fn page_text(&self, page: usize) -> Result<String, IndexError> {
+        Ok(page_record(&self.searcher, self.pages[page].address)?.text)
+    }
+
+    /// The other pages that say the same in another language.
+    pub(crate) fn twins(&self, page: usize) -> impl Iterator<Item = usize> {
+        let key = translation_key(&self.pages[page].path);
+        let lang = self.pages[page].lang;
+        let start = self.translations.partition_point(|(other, _)| *other < key);
+        self.translations[start..]
+            .iter()
+            .take_while(move |(other, _)| *other == key)
+            .map(|(_, twin)| *twin as usize)
+            .filter(move |twin| self.pages[*twin].lang != lang)
+    }
+
+    /// The record of a section by its ordinal.
+    pub(crate) fn section(&self, ordinal: u32) -> Result<Arc<SectionRecord>, IndexError> {
+        let address = self.sections[ordinal as usize];
+        let slot = &self.segments[address.segment_ord as usize].records[address.doc_id as usize];
+        if let Some(record) = slot.get() {
+            return Ok(record.clone());
+        }
+        let bytes = self.searcher.doc::<Record>(address)?.0;
+        let damaged = || IndexError::Unusable("a section's record is damaged".into());
+        let record = Arc::new(SectionRecord::decode(&bytes).ok_or_else(damaged)?);
+        let size = record.size();
+        if self.cached_bytes.fetch_add(size, Ordering::Relaxed) < RECORD_CACHE_BYTES {
+            // Another thread may have been first; its record is the same.
+            let _ = slot.set(record.clone());
+        }
+        Ok(record)
+    }
+}
+
+fn page_record(searcher: &Searcher, address: DocAddress) -> Result<PageRecord, IndexError> {
+    let bytes = searcher.doc::<Record>(address)?.0;
+    PageRecord::decode(&bytes).ok_or_else(|| IndexError::Unusable("a page's record is damaged".into()))
+}
+
+/// Equal for translations of one page: the path without its language.
+fn translation_key(path: &str) -> String {
+    language::of_path(path).map_or_else(|| path.to_owned(), |found| found.rest)
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("generation", &self.generation)
+            .field("pages", &self.pages.len())
+            .field("sections", &self.sections.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,398 @@
+//! Writes pages into a tantivy index: one document a page, one a section.
+//!
+//! A section's document holds each of its terms once. How often tantivy is told to have seen it is no count but a
+//! *place* (1 to 8, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
+//! document and place together.
+
+use std::collections::HashMap;
+use std::sync::mpsc;
+
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::schema::{
+    FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
+use tantivy::store::Compressor;
+use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
+use tantivy::{IndexSettings, IndexWriter, TantivyDocument, Term};
+
+use crate::error::{IndexError, Problem};
+use crate::language::stem;
+use crate::page::Page;
+use crate::record::{PageRecord, SectionRecord};
+use crate::section::Section;
+use crate::snapshot::Snapshot;
+use crate::terms::{TermKind, cut};
+use crate::tree::DocsTree;
+
+/// Where in a section a term stands; the strongest place counts. The discriminant is what is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// In the text, after its first words.
+    Text = 1,
+    /// Among the first words of the text.
+    Lead = 2,
+    /// In the page's title, its path, its front matter's keywords, or a heading above.
+    Context = 3,
+    /// In the section's own heading.
+    Heading = 4,
+}
+
+impl Place {
+    /// The place and whether the term is only a part of a name there, from what the index stores.
+    pub(crate) fn of_code(code: u32) -> (Self, bool) {
+        let place = match (code - 1) / 2 {
+            0 => Self::Text,
+            1 => Self::Lead,
+            2 => Self::Context,
+            _ => Self::Heading,
+        };
+        (place, code % 2 == 1)
+    }
+
+    /// What the index stores: 1 to 8, a part below the whole word in the same place.
+    fn code(self, is_part: bool) -> u8 {
+        2 * self as u8 - u8::from(is_part)
+    }
+}
+
+/// Highest code of [`Place::code`].
+pub(crate) const MAX_PLACE_CODE: usize = 8;
+
+/// The first words of a section's text say what it is about; ranking.md measured +0.017 nDCG at about this many.
+const LEAD_WORDS: u32 = 40;
+
+/// Separates a language from a word in the term dictionary, and from a stem: no word holds a control character.
+pub(crate) const WORD_MARK: char = '\u{1}';
+pub(crate) const STEM_MARK: char = '\u{2}';
+
+/// Memory that one writing thread may fill before it closes a segment; tantivy takes what it needs below it.
+const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
+
+/// Names of the index's fields.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    pub(crate) path: Field,
+    pub(crate) position: Field,
+    pub(crate) terms: Field,
+    pub(crate) record: Field,
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut schema = Schema::builder();
+    let places = TextFieldIndexing::default()
+        .set_tokenizer(PLACE_TOKENIZER)
+        .set_fieldnorms(false)
+        .set_index_option(IndexRecordOption::WithFreqs);
+    let fields = Fields {
+        path: schema.add_text_field("path", STRING | FAST),
+        position: schema.add_u64_field("position", NumericOptions::default().set_fast()),
+        terms: schema.add_text_field("terms", TextOptions::default().set_indexing_options(places)),
+        record: schema.add_bytes_field("record", STORED),
+    };
+    (schema.build(), fields)
+}
+
+/// An index that pages are put into and snapshots are taken from.
+pub struct Index {
+    index: tantivy::Index,
+    writer: IndexWriter<TantivyDocument>,
+    fields: Fields,
+    generation: u64,
+}
+
+impl Index {
+    /// An empty index in memory, written by `threads` threads (1 to 8; more make more segments, never other answers).
+    pub fn in_memory(threads: usize) -> Result<Self, IndexError> {
+        let (schema, fields) = schema();
+        let index = tantivy::Index::builder().schema(schema).settings(settings()).create_in_ram()?;
+        Self::with(index, fields, threads)
+    }
+
+    fn with(mut index: tantivy::Index, fields: Fields, threads: usize) -> Result<Self, IndexError> {
+        register_tokenizer(&mut index);
+        let options = IndexWriterOptions::builder()
+            .num_worker_threads(threads.clamp(1, 8))
+            .memory_budget_per_thread(WRITER_HEAP_BYTES)
+            .build();
+        let writer = index.writer_with_options(options)?;
+        writer.set_merge_policy(Box::new(NoMergePolicy));
+        Ok(Self { index, writer, fields, generation: 0 })
+    }
+
+    /// Puts a page in, in place of the page at the same path. Seen by the next [`Self::commit`].
+    pub fn put(&self, page: &Page) -> Result<(), IndexError> {
+        self.remove(&page.path);
+        self.add(page)
+    }
+
+    /// Takes a page out. Seen by the next [`Self::commit`].
+    pub fn remove(&self, path: &str) {
+        self.writer.delete_term(Term::from_field_text(self.fields.path, path));
+    }
+
+    /// Merges all segments into one: fewer look-ups, the same answers.
+    pub fn merge(&mut self) -> Result<(), IndexError> {
+        let segments = self.index.searchable_segment_ids()?;
+        if segments.len() > 1 {
+            self.writer.merge(&segments).wait()?;
+        }
+        Ok(())
+    }
+
+    /// Makes all changes visible at once, as the next generation.
+    pub fn commit(&mut self) -> Result<Snapshot, IndexError> {
+        self.writer.commit()?;
+        self.generation += 1;
+        Snapshot::open(&self.index, self.fields, self.generation)
+    }
+
+    fn add(&self, page: &Page) -> Result<(), IndexError> {
+        let fields = self.fields;
+        let mut document = TantivyDocument::default();
+        document.add_text(fields.path, &page.path);
+        document.add_u64(fields.position, 0);
+        document.add_bytes(fields.record, &PageRecord::new(page).encode());
+        self.writer.add_document(document)?;
+        let context = page_context(page);
+        let mut terms = SectionTerms::default();
+        for (i, section) in page.sections.iter().enumerate() {
+            let record = terms.collect(&page.lang, &context, section);
+            let mut document = TantivyDocument::default();
+            document.add_text(fields.path, &page.path);
+            document.add_u64(fields.position, i as u64 + 1);
+            document.add_text(fields.terms, terms.encode(&page.lang));
+            document.add_bytes(fields.record, &record.encode());
+            self.writer.add_document(document)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads every page of a tree into a new index in memory, with `threads` threads reading and one writing.
+pub fn build(tree: &DocsTree, threads: usize) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
+    let scan = tree.scan();
+    let mut problems = scan.problems;
+    let mut index = Index::in_memory(1)?;
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let failed = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads.max(1))
+            .map(|_| {
+                let sender = sender.clone();
+                let (next, paths, index) = (&next, &scan.paths, &index);
+                scope.spawn(move || -> Result<(), IndexError> {
+                    loop {
+                        let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(path) = paths.get(i) else { return Ok(()) };
+                        let (page, found) = tree.read_page(path);
+                        // The receiver outlives the workers; a failed send could only lose a warning.
+                        let _ = sender.send(found);
+                        if let Some(page) = page {
+                            index.add(&page)?;
+                        }
+                    }
+                })
+            })
+            .collect();
+        workers.into_iter().filter_map(|worker| worker.join().ok()?.err()).next()
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    drop(sender);
+    problems.extend(receiver.into_iter().flatten());
+    problems.sort_unstable();
+    let snapshot = index.commit()?;
+    Ok((index, snapshot, problems))
+}
+
+fn settings() -> IndexSettings {
+    // Records are read one by one and mostly short; a compressed block would be unpacked for each.
+    IndexSettings { docstore_compression: Compressor::None, ..IndexSettings::default() }
+}
+
+/// The texts that every section of a page stands under.
+fn page_context(page: &Page) -> Vec<&str> {
+    let mut context = vec![page.title.as_str(), page.path.trim_end_matches(".md")];
+    context.extend(page.keywords.iter().map(String::as_str));
+    context
+}
+
+/// The distinct terms of one section with their strongest places. Kept between sections for its memory.
+#[derive(Default)]
+struct SectionTerms {
+    /// Hash of key to entry; a taken slot moves on to the next number.
+    slots: HashMap<u64, u32, std::hash::BuildHasherDefault<PassThrough>>,
+    /// Keys (mark and text) one after another, and their ends and place codes.
+    keys: String,
+    entries: Vec<(u32, u8)>,
+}
+
+impl SectionTerms {
+    fn collect(&mut self, lang: &str, context: &[&str], section: &Section) -> SectionRecord {
+        self.slots.clear();
+        self.keys.clear();
+        self.entries.clear();
+        for text in context.iter().copied().chain(section.heading_path.iter().map(String::as_str)) {
+            cut(text, |term| self.note(lang, term.text, Place::Context.code(term.kind == TermKind::Part)));
+        }
+        let mut stems = Vec::new();
+        cut(&section.heading, |term| {
+            self.note(lang, term.text, Place::Heading.code(term.kind == TermKind::Part));
+            if term.kind == TermKind::Word {
+                stems.push(stem_hash(stem(lang, term.text)));
+            }
+        });
+        let n_heading_words = stems.len() as u32;
+        let mut starts = Vec::new();
+        cut(&section.text, |term| {
+            let place = if term.position < LEAD_WORDS { Place::Lead } else { Place::Text };
+            self.note(lang, term.text, place.code(term.kind == TermKind::Part));
+            if term.kind == TermKind::Word {
+                stems.push(stem_hash(stem(lang, term.text)));
+                starts.push(term.start_byte);
+            }
+        });
+        SectionRecord::new(section, stems, n_heading_words, starts)
+    }
+
+    fn note(&mut self, lang: &str, word: &str, code: u8) {
+        self.note_key(WORD_MARK, word, code);
+        let stem = stem(lang, word);
+        if stem != word {
+            self.note_key(STEM_MARK, stem, code);
+        }
+    }
+
+    fn note_key(&mut self, mark: char, word: &str, code: u8) {
+        let mut hash = fnv64(word, mark);
+        loop {
+            match self.slots.get(&hash) {
+                Some(&entry) if self.key(entry) == (mark, word) => {
+                    let known = &mut self.entries[entry as usize].1;
+                    *known = (*known).max(code);
+                    return;
+                }
+                Some(_) => hash = hash.wrapping_add(1),
+                None => {
+                    self.slots.insert(hash, self.entries.len() as u32);
+                    self.keys.push(mark);
+                    self.keys.push_str(word);
+                    self.entries.push((self.keys.len() as u32, code));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn key(&self, entry: u32) -> (char, &str) {
+        let start = entry.checked_sub(1).map_or(0, |before| self.entries[before as usize].0 as usize);
+        let key = &self.keys[start..self.entries[entry as usize].0 as usize];
+        // Both marks are one byte.
+        (if key.starts_with(WORD_MARK) { WORD_MARK } else { STEM_MARK }, &key[1..])
+    }
+
+    /// The terms as [`PlaceTokenizer`] reads them: a line each, place code, language, mark, word.
+    fn encode(&self, lang: &str) -> String {
+        let mut out = String::with_capacity(self.keys.len() + self.entries.len() * (lang.len() + 2));
+        let mut start = 0;
+        for &(end, code) in &self.entries {
+            out.push(char::from(b'0' + code));
+            out.push_str(lang);
+            out.push_str(&self.keys[start..end as usize]);
+            out.push('\n');
+            start = end as usize;
+        }
+        out
+    }
+}
+
+/// The map's keys are hashes already.
+#[derive(Default)]
+struct PassThrough(u64);
+
+impl std::hash::Hasher for PassThrough {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}
+
+/// FNV-1a, 64 bits.
+fn fnv64(word: &str, mark: char) -> u64 {
+    let seed = 0xcbf2_9ce4_8422_2325 ^ u64::from(mark as u32);
+    let hash = word
+        .bytes()
+        .fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    // The map takes low bits for its slot and high bits for its tag: spread both.
+    hash ^ (hash >> 29)
+}
+
+/// A stem as the records keep it: 32 bits tell the few stems of a query from those of a section.
+pub(crate) fn stem_hash(stem: &str) -> u32 {
+    let hash = fnv64(stem, WORD_MARK);
+    (hash ^ (hash >> 32)) as u32
+}
+
+const PLACE_TOKENIZER: &str = "place";
+
+fn register_tokenizer(index: &mut tantivy::Index) {
+    index.tokenizers().register(PLACE_TOKENIZER, PlaceTokenizer);
+}
+
+/// Hands each term to tantivy as often as its place code says; see [`SectionTerms::encode`].
+#[derive(Clone)]
+struct PlaceTokenizer;
+
+impl Tokenizer for PlaceTokenizer {
+    type TokenStream<'a> = PlaceTokens<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> PlaceTokens<'a> {
+        PlaceTokens { lines: text.lines(), token: Token::default(), repeats: 0 }
+    }
+}
+
+struct PlaceTokens<'a> {
+    lines: std::str::Lines<'a>,
+    token: Token,
+    repeats: u8,
+}
+
+impl TokenStream for PlaceTokens<'_> {
+    fn advance(&mut self) -> bool {
+        self.token.position = self.token.position.wrapping_add(1);
+        if self.repeats > 0 {
+            self.repeats -= 1;
+            return true;
+        }
+        let Some(line) = self.lines.next() else { return false };
+        self.token.text.clear();
+        self.token.text.push_str(line.get(1..).unwrap_or_default());
+        self.repeats = line.as_bytes().first().map_or(0, |code| code.saturating_sub(b'1'));
+        true
+    }
+
+    fn token(&self) -> &Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        &mut self.token
+    }
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index").field("generation", &self.generation).finish_non_exhaustive()
+    }
+}
+
