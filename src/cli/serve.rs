@@ -1,7 +1,6 @@
 //! `serve`: the MCP server on standard input and output.
 
 use std::io;
-use std::sync::Arc;
 
 use crate::mcp::session::Server;
 use crate::mcp::stdio;
@@ -12,5 +11,5 @@ use crate::tools::Context;
 /// # Errors
 /// A thread cannot be started.
 pub fn run(context: Context) -> io::Result<()> {
-    stdio::serve(Arc::new(Server::new(context)), io::stdin(), io::stdout())
+    stdio::serve(Server::new(context), io::stdin(), io::stdout())
 }

@@ -72,6 +72,7 @@ pub(super) fn tools_call(revision: Revision, reply: Result<ToolReply, ToolError>
     complete(revision, Caching::No, result)
 }
 
+#[derive(Clone, Copy)]
 enum Caching {
     No,
     Public,
@@ -79,12 +80,14 @@ enum Caching {
 
 /// Adds what only a stateless result carries.
 fn complete(revision: Revision, caching: Caching, body: Value) -> Value {
-    let (true, Value::Object(body)) = (revision.rules().modern, &body) else {
+    if !revision.rules().modern {
         return body;
-    };
+    }
     let mut result = Map::new();
     result.insert("resultType".to_owned(), "complete".into());
-    result.extend(body.clone());
+    if let Value::Object(members) = body {
+        result.extend(members);
+    }
     if matches!(caching, Caching::Public) {
         result.insert("ttlMs".to_owned(), CACHE_MS.into());
         result.insert("cacheScope".to_owned(), "public".into());

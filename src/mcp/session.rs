@@ -209,7 +209,7 @@ impl Server {
         method: &str,
         params: Option<&RawValue>,
     ) -> (Option<Revision>, Result<Outcome, Fault>) {
-        let revision = match revision_of(session, transport, method, params) {
+        let revision = match revision_of(session.negotiated, transport, method, params) {
             Ok(revision) => revision,
             Err(fault) => return (Some(Revision::V2026_07_28), Err(fault)),
         };
@@ -289,7 +289,7 @@ enum Outcome {
 /// The rules that a request is under. The first that fits: its own `_meta`, the handshake it opens, the transport's
 /// header, the handshake before it, the transport's default.
 fn revision_of(
-    session: &Session,
+    negotiated: Option<Revision>,
     transport: Transport<'_>,
     method: &str,
     params: Option<&RawValue>,
@@ -299,7 +299,7 @@ fn revision_of(
         return Ok(Revision::V2026_07_28);
     }
     match transport {
-        Transport::Stdio => Ok(session.negotiated.unwrap_or(Revision::BEFORE_HANDSHAKE)),
+        Transport::Stdio => Ok(negotiated.unwrap_or(Revision::BEFORE_HANDSHAKE)),
         Transport::Http { .. } if method == "initialize" => Ok(Revision::FALLBACK),
         Transport::Http { version: None } => Ok(Revision::WITHOUT_HEADER),
         Transport::Http { version: Some(name) } => match Revision::of_name(name) {

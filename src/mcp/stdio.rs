@@ -20,7 +20,7 @@ use super::session::{Answer, Call, Received, Server, Session, Step, Transport};
 
 /// How long after the end of input calls may wait for the first index. Small trees are indexed by then, so a client
 /// that writes its calls and closes its end still gets real answers.
-pub const TOOL_GRACE: Duration = Duration::from_millis(1_000);
+pub const TOOL_GRACE: Duration = Duration::from_secs(1);
 
 /// How long after the end of input calls may run at all; the rest is then answered as `unavailable`.
 const RUN_GRACE: Duration = Duration::from_millis(1_600);
@@ -46,10 +46,11 @@ enum End {
 /// # Errors
 /// A thread cannot be started.
 pub fn serve(
-    server: Arc<Server>,
+    server: Server,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
 ) -> io::Result<()> {
+    let server = Arc::new(server);
     let output = Arc::new(Output::new(output));
     let queue = Arc::new(Queue::default());
     let (ends, ended) = mpsc::channel();

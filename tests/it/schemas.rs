@@ -64,7 +64,8 @@ impl Conversation {
             // What was agreed on stands in the answer; later requests may already be on their way, so it is foretold.
             let asked = message["params"]["protocolVersion"].as_str().unwrap_or_default();
             let is_known = SCHEMAS.iter().any(|(name, _)| *name == asked && *name != "2026-07-28");
-            self.negotiated = if is_known { asked } else { "2025-06-18" }.to_owned();
+            let agreed = if is_known { asked } else { "2025-06-18" };
+            agreed.clone_into(&mut self.negotiated);
             self.requests.insert(id.to_string(), (method.to_owned(), self.negotiated.clone()));
         } else {
             self.requests.insert(id.to_string(), (method.to_owned(), revision));
@@ -118,7 +119,8 @@ pub(crate) fn validate(revision: &str, definition: &str, value: &Value) -> Resul
 }
 
 fn validator(revision: &str, definition: &str) -> Arc<Validator> {
-    static BUILT: OnceLock<Mutex<BTreeMap<(String, String), Arc<Validator>>>> = OnceLock::new();
+    type Built = BTreeMap<(String, String), Arc<Validator>>;
+    static BUILT: OnceLock<Mutex<Built>> = OnceLock::new();
     let mut built = BUILT.get_or_init(Mutex::default).lock().expect("no panic while it is held");
     let key = (revision.to_owned(), definition.to_owned());
     Arc::clone(built.entry(key).or_insert_with(|| {

@@ -193,5 +193,6 @@ fn a_closed_standard_error_is_survived() {
     drop(stdin);
     let output = child.wait_with_output().expect("an exit");
     assert!(output.status.success(), "{}", output.status);
-    assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 50);
+    let answers = String::from_utf8(output.stdout).expect("UTF-8");
+    assert_eq!(answers.lines().count(), 50);
 }

@@ -4,6 +4,7 @@
 //! `< line` the answer that must follow. The folder of the command is the repository's root. `UPDATE=1` writes the
 //! answers anew: look at the difference as at code.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -61,7 +62,7 @@ fn replay(root: &Path, transcript: &str) -> String {
         if wants_answer(message) {
             let answer = program.next(PATIENCE).unwrap_or_else(|fault| panic!("{line}: {fault}"));
             let answer = answer.unwrap_or_else(|| panic!("{line}: the output has ended"));
-            seen.push_str(&format!("< {answer}\n"));
+            writeln!(seen, "< {answer}").expect("a string can be written to");
         }
     }
     program.finish();

@@ -24,9 +24,7 @@ pub(crate) static FAIL: Tool = Tool {
     input_schema: ANY_OBJECT,
     output_schema: ANY_OBJECT,
     run: |_, arguments| {
-        if arguments.get("panic").is_some() {
-            panic!("as asked");
-        }
+        assert!(arguments.get("panic").is_none(), "as asked");
         let error = ToolError::new(ErrorCode::NotFound, "page not found: `a.md`");
         Err(error.with_hint("did you mean `b.md`?"))
     },

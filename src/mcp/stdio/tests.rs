@@ -1,7 +1,6 @@
 //! The transport over in-memory pipes: what needs a tool that waits, and so no real one.
 
 use std::io::{self, BufRead, BufReader, PipeReader, PipeWriter, Write};
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use serde_json::Value;
@@ -46,7 +45,7 @@ impl Client {
         let (from_client, input) = io::pipe().expect("a pipe");
         let (output, to_client) = io::pipe().expect("a pipe");
         let server = Server::with_tools(Context::default(), vec![&WAIT, &HANG]);
-        let server = thread::spawn(move || serve(Arc::new(server), from_client, to_client));
+        let server = thread::spawn(move || serve(server, from_client, to_client));
         Self { input: Some(input), output: Some(BufReader::new(output)), server }
     }
 
