@@ -1,6 +1,6 @@
 //! JSON-RPC messages: ids, faults, replies, batches.
 //!
-//! Reads a text into [`Incoming`] and writes a [`Reply`]. Knows no method. Two rules are ours: an id is an integer
+//! Reads a text into messages and writes a [`Reply`]. Knows no method. Two rules are ours: an id is an integer
 //! without fraction or exponent, or a string, and comes back with its very digits; and a message that gives one of
 //! JSON-RPC's own members twice is refused, since readers disagree which of the two counts.
 

@@ -67,8 +67,11 @@ fn meta(params: Option<&RawValue>) -> [Member<'_>; 3] {
     let Some(params) = params.filter(|params| members::kind(params.get()) == Kind::Object) else {
         return NOTHING;
     };
-    let Ok([Member::Once(meta)]) = members::pick(params.get(), ["_meta"]) else {
-        return NOTHING;
+    let meta = match members::pick(params.get(), ["_meta"]) {
+        Ok([Member::Once(meta)]) => meta,
+        // Given twice, it may hide a version from whoever reads the other one: it is refused as incomplete.
+        Ok([Member::Repeated]) => return [Member::Repeated; 3],
+        _ => return NOTHING,
     };
     members::pick(meta.get(), [VERSION_KEY, CAPABILITIES_KEY, LOG_LEVEL_KEY]).unwrap_or(NOTHING)
 }

@@ -197,6 +197,8 @@ fn a_call_of_the_wrong_shape_is_an_error() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call",
         "params":{"name":"docs_echo","arguments":{},"arguments":{}}}"#;
     assert_eq!(outcome(&after("", text)), "-32602");
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{},"_meta":{}}}"#;
+    assert_eq!(outcome(&after("", text)), "-32602");
     let null = request("tools/call", &json!({ "name": "docs_echo", "arguments": null }));
     assert_eq!(after("2025-06-18", &null)["result"]["structuredContent"], json!({}));
 }
