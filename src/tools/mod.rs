@@ -4,10 +4,12 @@
 //! manuals' tests and the command line read the same table.
 
 pub mod arguments;
+mod closing;
 
 use serde_json::Value;
 
 pub use arguments::Arguments;
+pub use closing::Closing;
 
 use crate::error::{ErrorCode, ToolError};
 
@@ -28,7 +30,10 @@ impl From<Value> for ToolReply {
 
 /// What handlers may see besides their arguments.
 #[derive(Clone, Debug, Default)]
-pub struct Context {}
+pub struct Context {
+    /// Ends the waits of tools when the server ends.
+    pub closing: Closing,
+}
 
 /// One tool.
 #[derive(Clone, Copy, Debug)]
