@@ -198,7 +198,8 @@ fn spanish_stem(word: &str) -> &str {
     } else if let Some(base) = word.strip_suffix("es").filter(|b| b.ends_with(['d', 'j', 'l', 'n', 'r', 's', 'z'])) {
         base
     } else {
-        word.strip_suffix('s').filter(|b| b.ends_with(['a', 'e', 'i', 'o', 'u'])).unwrap_or(word)
+        // After a consonant too: Spanish docs are full of `pods`, `logs` and `strings`.
+        word.strip_suffix('s').filter(|b| !b.ends_with('s')).unwrap_or(word)
     };
     let singular = singular.strip_suffix('z').unwrap_or(singular);
     for end in [

@@ -10,15 +10,15 @@ use crate::error::IndexError;
 use crate::language;
 use crate::snapshot::Snapshot;
 use crate::terms::{TermKind, cut};
-use crate::writer::{STEM_MARK, WORD_MARK, stem_hash};
+use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 
 /// More distinct words than this say nothing more; later ones are left out, so that no query is slow.
-pub const MAX_QUERY_WORDS: usize = 48;
+pub(crate) const MAX_QUERY_WORDS: usize = 48;
 
 /// A word of the same stem counts this much: an exact word must beat its variants (retrieval.md: full weight −0.015).
-pub(crate) const STEM_WEIGHT: f64 = 0.6;
+const STEM_WEIGHT: f64 = 0.8;
 /// One word written as two, or two as one.
-const COMPOUND_WEIGHT: f64 = 0.6;
+const COMPOUND_WEIGHT: f64 = 0.8;
 /// A part of the query's name (`append` of `appendLog`) beside the whole name.
 const PART_OF_QUERY_WEIGHT: f64 = 0.4;
 /// What stands in for a word that no section holds: a longer word that begins with it, or a near spelling.
@@ -59,7 +59,9 @@ pub(crate) struct QueryTerm {
 /// A term in one language.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LangTerm {
-    /// Highest idf among the lists: what the term can be worth.
+    /// Live sections of the language that hold the word, or its first known form.
+    pub(crate) df: u32,
+    /// Its rarity; 0 when no form is known.
     pub(crate) idf: f64,
     pub(crate) lists: Vec<TermList>,
 }
@@ -72,7 +74,6 @@ pub(crate) struct TermList {
     pub(crate) is_stem: bool,
     /// Live sections that hold it.
     pub(crate) df: u32,
-    pub(crate) idf: f64,
     pub(crate) variant: f64,
     /// (segment, where its postings are).
     pub(crate) infos: Vec<(u32, TermInfo)>,
@@ -158,7 +159,13 @@ impl Lookup<'_> {
     fn word(&self, plan: &mut Plan, i: usize, parts: &[(usize, String)]) -> Result<(), IndexError> {
         let word = plan.words[i].text.clone();
         let mut term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs: Vec::new() };
-        term.langs = self.each_lang(|lang| self.forms(lang, &word, 1.0))?;
+        term.langs = self.each_lang(|lang| {
+            let mut lists = self.forms(lang, &word, 1.0)?;
+            if word.len() >= 2 * MIN_HALF_LETTERS {
+                lists.extend(self.list(lang, JOINED_MARK, &word, COMPOUND_WEIGHT)?);
+            }
+            Ok(lists)
+        })?;
         let mine: Vec<&String> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part).collect();
         let known = term.is_known();
         if known {
@@ -196,7 +203,12 @@ impl Lookup<'_> {
     /// spellings. The word is reported either way.
     fn stand_in(&self, plan: &mut Plan, i: usize) -> Result<(), IndexError> {
         let word = plan.words[i].text.clone();
-        if let Some((left, right)) = self.halves(&word)? {
+        let mut found = self.completions(&word)?;
+        if found.is_empty() {
+            found = self.near_spellings(&word)?;
+        }
+        let near = found.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
+        if !near && let Some((left, right)) = self.halves(&word)? {
             for half in [&left, &right] {
                 let langs = self.each_lang(|lang| self.forms(lang, half, COMPOUND_WEIGHT))?;
                 plan.terms.push(QueryTerm { text: half.clone(), word: Some(i), weight: 1.0, langs });
@@ -204,10 +216,6 @@ impl Lookup<'_> {
             self.add_stems(plan, i, &[&left, &right]);
             plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
             return Ok(());
-        }
-        let mut found = self.completions(&word)?;
-        if found.is_empty() {
-            found = self.near_spellings(&word)?;
         }
         let used: Vec<String> = found.iter().map(|(text, _)| text.clone()).collect();
         let langs = self.each_lang(|lang| {
@@ -246,7 +254,12 @@ impl Lookup<'_> {
             for &lang in self.langs {
                 let Some(list) = self.list(lang, WORD_MARK, &joined, COMPOUND_WEIGHT)? else { continue };
                 for term in plan.terms.iter_mut().filter(|term| texts.contains(&term.text)) {
-                    term.langs[lang].lists.push(list.clone());
+                    let term = &mut term.langs[lang];
+                    if term.lists.is_empty() {
+                        term.df = list.df;
+                        term.idf = idf(self.snapshot.langs[lang].n_sections, list.df);
+                    }
+                    term.lists.push(list.clone());
                 }
             }
         }
@@ -380,8 +393,10 @@ impl Lookup<'_> {
         let mut langs = vec![LangTerm::default(); self.snapshot.langs.len()];
         for &lang in self.langs {
             let lists = lists(lang)?;
-            let idf = lists.iter().map(|list| list.idf).fold(0.0, f64::max);
-            langs[lang] = LangTerm { idf, lists };
+            // All forms of a word are worth what the word itself is worth, else its first known form.
+            let df = lists.first().map_or(0, |list| list.df);
+            let idf = if df > 0 { idf(self.snapshot.langs[lang].n_sections, df) } else { 0.0 };
+            langs[lang] = LangTerm { df, idf, lists };
         }
         Ok(langs)
     }
@@ -405,12 +420,10 @@ impl Lookup<'_> {
                 infos.push((ord as u32, info));
             }
         }
-        let n = self.snapshot.langs[lang].n_sections;
         Ok((df > 0).then(|| TermList {
             matched: word.to_owned(),
             is_stem: mark == STEM_MARK,
             df,
-            idf: idf(n, df),
             variant,
             infos,
         }))
