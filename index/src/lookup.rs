@@ -57,9 +57,13 @@ impl LookupError {
     /// What to do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::BadPath { .. } => Some("paths are relative to the docs root, with `/` between parts".to_owned()),
+            Self::BadPath { .. } => {
+                Some("paths are relative to the docs root, with `/` between parts".to_owned())
+            }
             Self::NoPage { near: Some(near), .. } => Some(format!("did you mean `{near}`?")),
-            Self::NoSection { path, near: Some(near), .. } => Some(format!("did you mean `{path}#{near}`?")),
+            Self::NoSection { path, near: Some(near), .. } => {
+                Some(format!("did you mean `{path}#{near}`?"))
+            }
             Self::NoPage { .. } | Self::NoSection { .. } | Self::Index(_) => None,
         }
     }
@@ -120,20 +124,29 @@ impl Snapshot {
             record.anchor == anchor || record.other_anchor.as_deref() == Some(anchor)
         };
         let as_written = records.iter().position(|record| is(record, wanted));
-        let as_written = as_written.or_else(|| records.iter().position(|record| is(record, &decoded)));
+        let as_written =
+            as_written.or_else(|| records.iter().position(|record| is(record, &decoded)));
         if let Some(found) = as_written {
             return Ok(found);
         }
         let key = loose_key(&decoded);
         let names = |record: &SectionRecord| {
-            let anchors = [Some(record.anchor.clone()), record.other_anchor.clone(), Some(record.heading.clone())];
+            let anchors = [
+                Some(record.anchor.clone()),
+                record.other_anchor.clone(),
+                Some(record.heading.clone()),
+            ];
             anchors.into_iter().flatten().filter(|name| !name.is_empty()).collect::<Vec<_>>()
         };
-        let loosely = |record: &Arc<SectionRecord>| names(record).iter().any(|name| loose_key(name) == key);
+        let loosely =
+            |record: &Arc<SectionRecord>| names(record).iter().any(|name| loose_key(name) == key);
         if let Some(found) = records.iter().position(loosely).filter(|_| !key.is_empty()) {
             return Ok(found);
         }
-        let near = nearest(&key, records.iter().map(|record| (loose_key(&record.anchor), record.anchor.as_str())));
+        let near = nearest(
+            &key,
+            records.iter().map(|record| (loose_key(&record.anchor), record.anchor.as_str())),
+        );
         Err(LookupError::NoSection {
             path: self.pages[page].path.clone(),
             anchor: shown(wanted),
@@ -144,7 +157,9 @@ impl Snapshot {
     /// The records of a page's sections, in order.
     pub(crate) fn records(&self, page: usize) -> Result<Vec<Arc<SectionRecord>>, IndexError> {
         let info = &self.pages[page];
-        (info.first_section..info.first_section + info.n_sections).map(|ordinal| self.section(ordinal)).collect()
+        (info.first_section..info.first_section + info.n_sections)
+            .map(|ordinal| self.section(ordinal))
+            .collect()
     }
 
     /// The page that was probably meant: the same name elsewhere, less or more of the path, or a slip of the pen.
@@ -157,14 +172,16 @@ impl Snapshot {
         };
         let related = keys()
             .filter(|(key, _)| {
-                ends_with(key, &wanted) || ends_with(&wanted, key) || *key == format!("{wanted}/index")
+                ends_with(key, &wanted)
+                    || ends_with(&wanted, key)
+                    || *key == format!("{wanted}/index")
             })
             .min_by_key(|(key, _)| key.len().abs_diff(wanted.len()))
             .map(|(_, path)| path);
         let file_name = wanted.rsplit('/').next().unwrap_or_default();
-        related
-            .or_else(|| nearest(&wanted, keys()))
-            .or_else(|| keys().find(|(key, _)| key.rsplit('/').next() == Some(file_name)).map(|(_, path)| path))
+        related.or_else(|| nearest(&wanted, keys())).or_else(|| {
+            keys().find(|(key, _)| key.rsplit('/').next() == Some(file_name)).map(|(_, path)| path)
+        })
     }
 }
 
@@ -247,8 +264,11 @@ fn edits(given: &[char], word: &str) -> usize {
 
 /// A name as a message repeats it: short, on one line.
 fn shown(name: &str) -> String {
-    let mut shown: String =
-        name.chars().take(MAX_SHOWN_CHARS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut shown: String = name
+        .chars()
+        .take(MAX_SHOWN_CHARS)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
     if name.chars().nth(MAX_SHOWN_CHARS).is_some() {
         shown.push('…');
     }
@@ -263,17 +283,13 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..2).filter(|_| byte == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(decoded) => {
-                bytes.push(decoded);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
-        }
+        let digits = after
+            .get(..2)
+            .filter(|_| byte == b'%')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let decoded = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(decoded.unwrap_or(byte));
+        rest = if decoded.is_some() { &after[2..] } else { after };
     }
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
@@ -311,9 +327,13 @@ mod tests {
 
     #[test]
     fn links_spell_letters_in_percent() {
-        for (typed, expected) in
-            [("b%C3%BAsqueda", "búsqueda"), ("100%", "100%"), ("%zz", "%zz"), ("%ff", "%ff"), ("a%20b", "a b")]
-        {
+        for (typed, expected) in [
+            ("b%C3%BAsqueda", "búsqueda"),
+            ("100%", "100%"),
+            ("%zz", "%zz"),
+            ("%ff", "%ff"),
+            ("a%20b", "a b"),
+        ] {
             assert_eq!(percent_decoded(typed), expected);
         }
     }

@@ -74,7 +74,11 @@ impl Snapshot {
                 continue;
             }
             let end = after(&records, at);
-            let heading = if record.level == 0 { self.pages[page].title.clone() } else { record.heading.clone() };
+            let heading = if record.level == 0 {
+                self.pages[page].title.clone()
+            } else {
+                record.heading.clone()
+            };
             headings.push(OutlineHeading {
                 level: record.level,
                 heading,
@@ -83,7 +87,11 @@ impl Snapshot {
                 n_chars: n_chars[at..end].iter().sum(),
             });
         }
-        Ok(PageOutline { page: self.summary(page), n_lines: line_starts(&text).len() as u32, headings })
+        Ok(PageOutline {
+            page: self.summary(page),
+            n_lines: line_starts(&text).len() as u32,
+            headings,
+        })
     }
 
     fn summary(&self, page: usize) -> PageSummary {

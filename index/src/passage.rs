@@ -88,7 +88,12 @@ impl Passage {
     ///
     /// It ends after a blank line outside code, else after a line, else inside one line that alone is too long; the
     /// rest of such a line is left out. `None` when the passage has no such line.
-    pub fn cut(&self, from_line: Option<u32>, max_chars: usize, max_bytes: usize) -> Option<Cut<'_>> {
+    pub fn cut(
+        &self,
+        from_line: Option<u32>,
+        max_chars: usize,
+        max_bytes: usize,
+    ) -> Option<Cut<'_>> {
         let (first_line, last_line) = self.lines;
         let from_line = from_line.unwrap_or(first_line).max(first_line);
         if from_line > last_line {
@@ -101,7 +106,8 @@ impl Passage {
         let mut n_chars = 0;
         let mut border = None;
         for at in 0..starts.len() {
-            let line = &self.markdown[starts[at]..starts.get(at + 1).copied().unwrap_or(self.markdown.len())];
+            let line = &self.markdown
+                [starts[at]..starts.get(at + 1).copied().unwrap_or(self.markdown.len())];
             fence.line(line);
             if at < from {
                 continue;
@@ -109,9 +115,10 @@ impl Passage {
             n_chars += line.chars().count();
             if n_chars > max_chars || starts[at] + line.len() - start > max_bytes {
                 let cut = border.unwrap_or(at);
-                return Some(match cut > from {
-                    true => self.piece(&starts, from, cut),
-                    false => self.head_of_line(line, from_line, max_chars, max_bytes),
+                return Some(if cut > from {
+                    self.piece(&starts, from, cut)
+                } else {
+                    self.head_of_line(line, from_line, max_chars, max_bytes)
                 });
             }
             if !fence.is_open() && line.trim().is_empty() {
@@ -132,7 +139,13 @@ impl Passage {
         }
     }
 
-    fn head_of_line<'a>(&self, line: &'a str, number: u32, max_chars: usize, max_bytes: usize) -> Cut<'a> {
+    fn head_of_line<'a>(
+        &self,
+        line: &'a str,
+        number: u32,
+        max_chars: usize,
+        max_bytes: usize,
+    ) -> Cut<'a> {
         let ends = line.char_indices().map(|(at, c)| at + c.len_utf8());
         let end = ends.take(max_chars).take_while(|end| *end <= max_bytes).last().unwrap_or(0);
         Cut {
@@ -179,8 +192,12 @@ impl Fence {
         let length = line.chars().take_while(|c| *c == sign).count();
         let rest = &line[length..];
         match self.open {
-            None if length >= 3 && !(sign == '`' && rest.contains('`')) => self.open = Some((sign, length)),
-            Some((open, least)) if sign == open && length >= least && rest.is_empty() => self.open = None,
+            None if length >= 3 && !(sign == '`' && rest.contains('`')) => {
+                self.open = Some((sign, length));
+            }
+            Some((open, least)) if sign == open && length >= least && rest.is_empty() => {
+                self.open = None;
+            }
             _ => {}
         }
     }

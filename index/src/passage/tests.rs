@@ -16,7 +16,11 @@ fn passage(markdown: &str, first_line: u32) -> Passage {
 fn check(markdown: &str, from: Option<u32>, max_chars: usize, expected: &str, next: Option<u32>) {
     let passage = passage(markdown, 1);
     let cut = passage.cut(from, max_chars, usize::MAX).expect("a line of the passage");
-    assert_eq!((cut.markdown, cut.next_line), (expected, next), "{markdown:?} {from:?} {max_chars}");
+    assert_eq!(
+        (cut.markdown, cut.next_line),
+        (expected, next),
+        "{markdown:?} {from:?} {max_chars}"
+    );
 }
 
 #[test]
@@ -39,7 +43,8 @@ fn all_pieces_joined_are_the_passage() {
         let mut joined = String::new();
         let mut from = Some(7);
         while let Some(line) = from {
-            let Cut { markdown, next_line, .. } = passage.cut(Some(line), max_chars, 60).expect("a line");
+            let Cut { markdown, next_line, .. } =
+                passage.cut(Some(line), max_chars, 60).expect("a line");
             joined.push_str(markdown);
             from = next_line;
         }
