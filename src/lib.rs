@@ -5,7 +5,9 @@
 
 pub mod cli;
 pub mod diagnostics;
+pub mod docs;
 pub mod error;
 pub mod flow;
 pub mod mcp;
+pub mod quality;
 pub mod tools;

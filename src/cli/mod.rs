@@ -1,3 +1,161 @@
 //! The command line, one file a verb.
+//!
+//! A verb takes its arguments and gives an [`Outcome`]: the text for standard output and whether it holds findings.
+//! Everything else is said on standard error. Exit status: 0 fine, 1 findings, 2 wrong usage or a run that failed.
 
+mod completions;
+mod docs_args;
+mod eval;
+mod explanation;
+mod hits;
+mod man;
+mod outline;
+mod page;
+mod reindex;
+mod search;
 pub mod serve;
+mod usage;
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::diagnostics::StandardError;
+use crate::error::ToolError;
+
+/// Wider help is hard to read.
+const MAX_HELP_WIDTH: usize = 100;
+
+const EXAMPLES: &str = "Examples:
+  botmesh-docs --docs docs                     serve docs/ to an agent over standard input and output
+  botmesh-docs search --docs docs exact words  find sections from the command line
+  botmesh-docs page --docs docs en/index.md    read a page";
+
+/// Search bilingual Markdown docs and check bot flows: one MCP server and command line.
+///
+/// Without a command it is the MCP server on standard input and output.
+#[derive(Debug, Parser)]
+#[command(
+    name = "botmesh-docs",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    max_term_width = MAX_HELP_WIDTH,
+    after_help = EXAMPLES
+)]
+struct Cli {
+    #[command(flatten)]
+    serve: serve::ServeArgs,
+    #[command(subcommand)]
+    verb: Option<Verb>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Serve(serve::ServeArgs),
+    Search(search::SearchArgs),
+    Page(page::PageArgs),
+    Outline(outline::OutlineArgs),
+    Reindex(reindex::ReindexArgs),
+    Eval(eval::EvalArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+}
+
+/// What a verb ends with.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// For standard output; styles are taken out where they are not wanted.
+    text: String,
+    /// Whether something was found that a build should fail for.
+    has_findings: bool,
+}
+
+impl From<String> for Outcome {
+    fn from(text: String) -> Self {
+        Self { text, has_findings: false }
+    }
+}
+
+/// Why a run failed: one sentence, and what to do.
+#[derive(Debug)]
+struct Failure {
+    message: String,
+    help: Option<String>,
+}
+
+impl Failure {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None }
+    }
+
+    fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+impl From<ToolError> for Failure {
+    fn from(error: ToolError) -> Self {
+        Self { message: error.message, help: error.hint }
+    }
+}
+
+/// Reads the command line, does what it says, and gives the exit status.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    const FAILED: u8 = 2;
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => {
+            say(&usage::failure(&error));
+            return ExitCode::from(FAILED);
+        }
+        // Help and version are results.
+        Err(error) => return finish(Ok(error.render().ansi().to_string().into())),
+    };
+    finish(match cli.verb {
+        None => serve::run(&cli.serve),
+        Some(Verb::Serve(args)) => serve::run(&args),
+        Some(Verb::Search(args)) => search::run(&args),
+        Some(Verb::Page(args)) => page::run(&args),
+        Some(Verb::Outline(args)) => outline::run(&args),
+        Some(Verb::Reindex(args)) => reindex::run(&args),
+        Some(Verb::Eval(args)) => eval::run(&args),
+        Some(Verb::Completions(args)) => Ok(completions::run(&args)),
+        Some(Verb::Man(_)) => man::run(),
+    })
+}
+
+fn finish(result: Result<Outcome, Failure>) -> ExitCode {
+    const FAILED: u8 = 2;
+    let failure = match result {
+        Ok(Outcome { text, has_findings }) => match print(&text) {
+            // Whoever closed the pipe has seen enough.
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Failure::new(format!("output cannot be written: {}", error.kind()))
+            }
+            _ => return ExitCode::from(u8::from(has_findings)),
+        },
+        Err(failure) => failure,
+    };
+    say(&failure);
+    ExitCode::from(FAILED)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let mut output = anstream::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    output.flush()
+}
+
+fn say(failure: &Failure) {
+    let _ = writeln!(StandardError, "error: {}", failure.message);
+    if let Some(help) = &failure.help {
+        let _ = writeln!(StandardError, "  help: {help}");
+    }
+}

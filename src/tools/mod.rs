@@ -5,12 +5,21 @@
 
 pub mod arguments;
 mod closing;
+mod docs;
+mod docs_outline;
+mod docs_page;
+mod docs_search;
 
 use serde_json::Value;
 
 pub use arguments::Arguments;
 pub use closing::Closing;
+pub use docs::MAX_REPLY_BYTES;
+pub use docs_outline::outline_value;
+pub use docs_page::{page_value, passage};
+pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};
 
+use crate::docs::DocsHandle;
 use crate::error::{ErrorCode, ToolError};
 
 /// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
@@ -33,6 +42,8 @@ impl From<Value> for ToolReply {
 pub struct Context {
     /// Ends the waits of tools when the server ends.
     pub closing: Closing,
+    /// The docs, when the server has any.
+    pub docs: Option<DocsHandle>,
 }
 
 /// One tool.
@@ -53,9 +64,13 @@ pub struct Tool {
 }
 
 /// The tools that `context` can serve, in the order of `tools/list`.
-pub fn catalogue(_context: &Context) -> Vec<&'static Tool> {
-    Vec::new()
+pub fn catalogue(context: &Context) -> Vec<&'static Tool> {
+    let docs = if context.docs.is_some() { DOCS_TOOLS } else { &[] };
+    docs.iter().collect()
 }
+
+/// The tools of a docs tree.
+static DOCS_TOOLS: &[Tool] = &[docs_search::TOOL, docs_page::TOOL, docs_outline::TOOL];
 
 /// Checks the arguments, then runs the tool. A panic in a handler becomes an `internal` error: the server lives on.
 pub fn call(context: &Context, tool: &Tool, arguments: &Arguments) -> Result<ToolReply, ToolError> {

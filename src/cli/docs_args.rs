@@ -1,0 +1,97 @@
+//! The docs folder of a verb, read and indexed while the caller waits.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use botmesh_index::error::{IndexError, Problem};
+use botmesh_index::snapshot::Snapshot;
+use botmesh_index::tree::DocsTree;
+use botmesh_index::writer::{self, Index};
+use clap::Args;
+
+use super::Failure;
+use crate::diagnostics::StandardError;
+use crate::docs;
+
+/// Work that takes longer says so, on a terminal.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Which docs a verb reads.
+#[derive(Clone, Debug, Args)]
+pub(super) struct DocsArgs {
+    /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
+    #[arg(long, value_name = "DIR")]
+    pub(super) docs: Option<PathBuf>,
+}
+
+impl DocsArgs {
+    /// The folder as it was given.
+    pub(super) fn folder(&self) -> Result<PathBuf, Failure> {
+        folder(self.docs.clone(), "pass `--docs DIR`, or set `BOTMESH_DOCS_DIR`")
+    }
+
+    /// A snapshot of the folder.
+    pub(super) fn snapshot(&self) -> Result<Snapshot, Failure> {
+        Ok(build(&self.folder()?)?.snapshot)
+    }
+}
+
+/// The folder of a flag or of the environment.
+pub(super) fn folder(given: Option<PathBuf>, help: &str) -> Result<PathBuf, Failure> {
+    docs::folder(given).ok_or_else(|| Failure::new("docs folder not given").with_help(help))
+}
+
+/// A docs folder that was read.
+pub(super) struct Built {
+    pub(super) index: Index,
+    pub(super) snapshot: Snapshot,
+    pub(super) problems: Vec<Problem>,
+}
+
+/// Reads and indexes a folder.
+pub(super) fn build(folder: &std::path::Path) -> Result<Built, Failure> {
+    let tree = open(folder)?;
+    let what = format!("indexing `{}` …", folder.display());
+    let built = with_notice(&what, || writer::build(&tree, docs::threads()));
+    let (index, snapshot, problems) = built.map_err(|error| failure(&error))?;
+    Ok(Built { index, snapshot, problems })
+}
+
+fn open(folder: &std::path::Path) -> Result<DocsTree, Failure> {
+    docs::open(folder).map_err(|error| failure(&error))
+}
+
+/// An error of the index as the command line says it.
+pub(super) fn failure(error: &IndexError) -> Failure {
+    let failure = Failure::new(error.to_string());
+    match error {
+        IndexError::RootNotFound(_) | IndexError::RootNotAFolder(_) => {
+            failure.with_help("name the folder that holds the Markdown pages")
+        }
+        IndexError::BadGlob { .. } => {
+            failure.with_help("give a folder (`guide/`) or a glob (`**/flow*.md`)")
+        }
+        _ => failure,
+    }
+}
+
+/// Does some work; says on a terminal what it is when it takes its time.
+fn with_notice<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    if !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let (done, is_done) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            if is_done.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let _ = writeln!(StandardError, "{what}");
+            }
+        });
+        let result = work();
+        drop(done);
+        result
+    })
+}
