@@ -4,6 +4,14 @@
 //! manuals' tests and the command line read the same table.
 
 pub mod arguments;
+pub mod flow;
+mod flow_analyze;
+mod flow_diff;
+mod flow_digest;
+mod flow_migrate;
+mod flow_schema;
+mod flow_simulate;
+mod flow_validate;
 
 use serde_json::Value;
 
@@ -49,7 +57,7 @@ pub struct Tool {
 
 /// The tools that `context` can serve, in the order of `tools/list`.
 pub fn catalogue(_context: &Context) -> Vec<&'static Tool> {
-    Vec::new()
+    flow::FLOW_TOOLS.iter().collect()
 }
 
 /// Checks the arguments, then runs the tool. A panic in a handler becomes an `internal` error: the server lives on.
