@@ -3,7 +3,9 @@
 //! Data goes one way: `botmesh_index` answers queries on a docs tree, [`flow`] answers questions on one flow
 //! document, [`tools`] shapes both into named tools, and [`mcp`] carries them over a transport. See `ARCHITECTURE.md`.
 
+pub mod cli;
 pub mod error;
 pub mod flow;
 pub mod mcp;
+pub mod report;
 pub mod tools;

@@ -5,9 +5,11 @@
 //! simulation walk.
 
 pub mod analyze;
+pub mod block;
 pub mod check;
 pub mod diff;
 pub mod digest;
+pub mod format;
 pub mod graph;
 pub mod issue;
 pub mod json;
