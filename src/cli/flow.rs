@@ -38,7 +38,9 @@ pub enum FlowCommand {
         format: Format,
     },
     /// Validate, lint and draw documents
-    #[command(after_help = "Examples:\n  botmesh-docs flow analyze flows/ --deny warning\n  botmesh-docs flow analyze order.flow.json --mermaid -o order.mmd")]
+    #[command(
+        after_help = "Examples:\n  botmesh-docs flow analyze flows/ --deny warning\n  botmesh-docs flow analyze order.flow.json --mermaid -o order.mmd"
+    )]
     Analyze {
         /// Documents, folders of *.flow.json, or - for standard input
         #[arg(required = true, value_name = "FILE")]
@@ -76,7 +78,9 @@ pub enum FlowCommand {
         write: bool,
     },
     /// Show what changed between two documents
-    #[command(after_help = "Example:\n  botmesh-docs flow diff old.flow.json new.flow.json --exit-code")]
+    #[command(
+        after_help = "Example:\n  botmesh-docs flow diff old.flow.json new.flow.json --exit-code"
+    )]
     Diff {
         /// The document before
         left: PathBuf,
@@ -103,7 +107,9 @@ pub enum FlowCommand {
     #[command(after_help = "Example:\n  botmesh-docs flow example > demo.flow.json")]
     Example,
     /// Run a document on a script of replies
-    #[command(after_help = "Examples:\n  botmesh-docs flow simulate greet.flow.json --input Ana\n  botmesh-docs flow simulate order.flow.json --script happy.json --subflows pay.flow.json")]
+    #[command(
+        after_help = "Examples:\n  botmesh-docs flow simulate greet.flow.json --input Ana\n  botmesh-docs flow simulate order.flow.json --script happy.json --subflows pay.flow.json"
+    )]
     Simulate {
         /// The document
         file: PathBuf,

@@ -100,8 +100,8 @@ pub fn analyze(
         return Err(validation);
     }
     let flow = Flow::new(&document.root);
-    let flows: Option<Vec<Flow<'_>>> = subflows
-        .map(|subflows| subflows.iter().map(|subflow| Flow::new(&subflow.root)).collect());
+    let flows: Option<Vec<Flow<'_>>> =
+        subflows.map(|subflows| subflows.iter().map(|subflow| Flow::new(&subflow.root)).collect());
     let graph = Graph::new(&flow, flows.as_deref().unwrap_or_default());
     let drawing = Drawing {
         n_chars: graph.mermaid(Direction::TopDown).chars().count(),

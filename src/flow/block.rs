@@ -94,9 +94,10 @@ pub fn issues(document: &Document<'_>, issues: &[Issue]) -> Vec<Located> {
     issues
         .iter()
         .map(|issue| {
-            let names_member = ["must NOT have additional", "property name", "must NOT have duplicate"]
-                .iter()
-                .any(|start| issue.message.starts_with(start));
+            let names_member =
+                ["must NOT have additional", "property name", "must NOT have duplicate"]
+                    .iter()
+                    .any(|start| issue.message.starts_with(start));
             let mut located = place(document, &issue.path, names_member);
             located.message.clone_from(&issue.message);
             located.hint.clone_from(&issue.hint);
@@ -179,6 +180,8 @@ mod tests {
         let broken = check_block("{\n  'a': 1\n}", 10);
         assert_eq!((broken[0].line, broken[0].column), (11, 3));
         assert!(is_flow_block("json flow") && is_flow_block("json flow lint=dead-end"));
-        assert!(!is_flow_block("json") && !is_flow_block("flow json") && !is_flow_block("json5 flow"));
+        assert!(
+            !is_flow_block("json") && !is_flow_block("flow json") && !is_flow_block("json5 flow")
+        );
     }
 }

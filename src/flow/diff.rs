@@ -233,7 +233,9 @@ fn matched(left: &Side<'_>, right: &Side<'_>) -> (Vec<Option<usize>>, Vec<Option
     let mut to_right = vec![None; left.steps.len()];
     let mut to_left = vec![None; right.steps.len()];
     for (at, step) in right.steps.iter().enumerate() {
-        if let Some(other) = open.get_mut(&key(step.node)).and_then(std::collections::VecDeque::pop_front) {
+        if let Some(other) =
+            open.get_mut(&key(step.node)).and_then(std::collections::VecDeque::pop_front)
+        {
             to_left[at] = Some(other);
             to_right[other] = Some(at);
         }
@@ -353,7 +355,8 @@ fn pair(left: &[Node<'_>], right: &[Node<'_>], list: &str) -> Vec<(usize, usize)
 fn own_changes(left: &Node<'_>, right: &Node<'_>, changes: &mut Vec<Change>) {
     let (left, right) = (without_blocks(left), without_blocks(right));
     let is_list = |name: &str| {
-        LISTS.contains(&name) && [&left, &right].iter().all(|node| node.get(name).is_some_and(Node::is_array))
+        LISTS.contains(&name)
+            && [&left, &right].iter().all(|node| node.get(name).is_some_and(Node::is_array))
     };
     compare_members(&left, &right, "", changes, is_list);
     for list in LISTS.into_iter().filter(|list| is_list(list)) {
@@ -386,8 +389,11 @@ fn without_blocks<'n>(step: &Node<'n>) -> Node<'n> {
                 .iter()
                 .map(|member| {
                     let is_block = member.name == "steps" && member.value.is_array();
-                    let value =
-                        if is_block { Json::Array(Vec::new()).into() } else { member.value.clone() };
+                    let value = if is_block {
+                        Json::Array(Vec::new()).into()
+                    } else {
+                        member.value.clone()
+                    };
                     Member { name: member.name.clone(), name_span: member.name_span, value }
                 })
                 .collect(),

@@ -80,7 +80,11 @@ fn break_line(has_before: bool, depth: usize, out: &mut String) {
 }
 
 /// Members that the schema knows in its order, then the others by name.
-fn ordered<'m, 'a>(node: &Node<'a>, members: &'m [Member<'a>], shape: Shape) -> Vec<&'m Member<'a>> {
+fn ordered<'m, 'a>(
+    node: &Node<'a>,
+    members: &'m [Member<'a>],
+    shape: Shape,
+) -> Vec<&'m Member<'a>> {
     let order = match shape {
         Shape::Free | Shape::Variables | Shape::Steps | Shape::Options | Shape::Cases(_) => {
             return members.iter().collect();
@@ -100,9 +104,14 @@ fn ordered<'m, 'a>(node: &Node<'a>, members: &'m [Member<'a>], shape: Shape) -> 
     };
     let mut sorted: Vec<_> = members.iter().collect();
     sorted.sort_by(|a, b| {
-        let rank = |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
+        let rank =
+            |name: &str| order.iter().position(|known| *known == name).unwrap_or(order.len());
         rank(&a.name).cmp(&rank(&b.name)).then_with(|| {
-            if rank(&a.name) == order.len() { a.name.cmp(&b.name) } else { std::cmp::Ordering::Equal }
+            if rank(&a.name) == order.len() {
+                a.name.cmp(&b.name)
+            } else {
+                std::cmp::Ordering::Equal
+            }
         })
     });
     sorted
@@ -110,13 +119,16 @@ fn ordered<'m, 'a>(node: &Node<'a>, members: &'m [Member<'a>], shape: Shape) -> 
 
 fn inner(shape: Shape, node: &Node<'_>, name: &str) -> Shape {
     match (shape, name) {
-        (Shape::Document | Shape::Exit | Shape::Timeout | Shape::Option | Shape::Case(_), "steps") => {
-            Shape::Steps
-        }
+        (
+            Shape::Document | Shape::Exit | Shape::Timeout | Shape::Option | Shape::Case(_),
+            "steps",
+        ) => Shape::Steps,
         (Shape::Document, "variables") => Shape::Variables,
         (Shape::Variables, _) => Shape::Variable,
         (Shape::Step, "options") => Shape::Options,
-        (Shape::Step, "cases") if node.str_of("kind") == Some("switch") => Shape::Cases("switchCase"),
+        (Shape::Step, "cases") if node.str_of("kind") == Some("switch") => {
+            Shape::Cases("switchCase")
+        }
         (Shape::Step, "cases") => Shape::Cases("case"),
         (Shape::Step, "else" | "default" | "onInvalid" | "onError") => Shape::Exit,
         (Shape::Step, "timeout") => Shape::Timeout,

@@ -40,8 +40,7 @@ impl Issue {
 
 /// Sorts by path, then message; equal pairs once.
 pub(super) fn arrange(issues: &mut Vec<Issue>) {
-    issues.sort_by(|a, b| {
-        pointer::compare(&a.path, &b.path).then_with(|| a.message.cmp(&b.message))
-    });
+    issues
+        .sort_by(|a, b| pointer::compare(&a.path, &b.path).then_with(|| a.message.cmp(&b.message)));
     issues.dedup_by(|a, b| a.path == b.path && a.message == b.message);
 }

@@ -415,8 +415,7 @@ impl<'d> Step<'d> {
 
     /// Whether an `action` waits for its handler.
     pub fn is_awaited(&self) -> bool {
-        self.kind == Kind::Action
-            && self.node.get("await").and_then(Node::as_bool).unwrap_or(true)
+        self.kind == Kind::Action && self.node.get("await").and_then(Node::as_bool).unwrap_or(true)
     }
 
     /// The members of a member that is an object.

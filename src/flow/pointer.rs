@@ -141,10 +141,7 @@ mod tests {
     fn places_are_listed_by_value_then_by_name() {
         let mut paths = vec!["/b", "/a/10", "/a/9", "/a/x", "/a", "", "/a~1b", "/a~0b", "/a/01"];
         paths.sort_by(|a, b| compare(a, b));
-        assert_eq!(
-            paths,
-            ["", "/a", "/a/9", "/a/10", "/a/01", "/a/x", "/a~1b", "/a~0b", "/b"]
-        );
+        assert_eq!(paths, ["", "/a", "/a/9", "/a/10", "/a/01", "/a/x", "/a~1b", "/a~0b", "/b"]);
     }
 
     #[test]

@@ -77,7 +77,8 @@ pub fn position(text: &str, offset: usize) -> (usize, usize) {
 
 /// Reads the text of one JSON value.
 pub fn read(text: &str) -> Result<Document<'_>, ReadError> {
-    let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, faults: Vec::new(), exponent: false };
+    let mut reader =
+        Reader { text, bytes: text.as_bytes(), at: 0, faults: Vec::new(), exponent: false };
     reader.skip_blanks();
     let root = reader.value(0)?;
     reader.skip_blanks();

@@ -75,7 +75,10 @@ mod tests {
             ),
             (
                 "maxDescriptionLength",
-                &["/properties/description/maxLength", "/$defs/variable/properties/description/maxLength"],
+                &[
+                    "/properties/description/maxLength",
+                    "/$defs/variable/properties/description/maxLength",
+                ],
             ),
             ("maxUrlLength", &["/$defs/step_media/properties/url/maxLength"]),
             ("maxOptions", &["/$defs/step_choice/properties/options/maxItems"]),
@@ -92,7 +95,10 @@ mod tests {
             ("maxVariables", &["/properties/variables/maxProperties"]),
             (
                 "maxAssignments",
-                &["/$defs/step_set/properties/assign/maxProperties", "/$defs/valueMap/maxProperties"],
+                &[
+                    "/$defs/step_set/properties/assign/maxProperties",
+                    "/$defs/valueMap/maxProperties",
+                ],
             ),
             ("maxLocales", &["/properties/locales/maxItems", "/$defs/text/then/maxProperties"]),
             ("maxKeywords", &["/properties/keywords/maxItems"]),

@@ -94,7 +94,10 @@ fn reference_len(text: &str) -> Option<usize> {
         return None;
     }
     let word = |from: usize| {
-        bytes[from..].iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count()
+        bytes[from..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+            .count()
     };
     let mut end = word(0);
     if end > 64 {

@@ -7,6 +7,7 @@ mod human;
 mod json;
 mod sarif;
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -101,7 +102,11 @@ impl Finding {
     /// Stays the same when lines move: 32 hex digits of the code and the names around the place.
     pub fn fingerprint(&self) -> String {
         let hash = Sha256::digest(format!("{}\n{}", self.code, self.identity).as_bytes());
-        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        hash.iter().take(16).fold(String::new(), |mut hex, byte| {
+            // Writing into a `String` cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
     }
 }
 

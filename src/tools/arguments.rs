@@ -216,8 +216,11 @@ fn check_value(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
             return Ok(());
         }
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        let message =
-            format!("argument {} must be one of {}", Value::from(name), listed(words.iter().copied()));
+        let message = format!(
+            "argument {} must be one of {}",
+            Value::from(name),
+            listed(words.iter().copied())
+        );
         let near = value.as_str().and_then(|given| suggest::nearest(given, words));
         return Err(Fault { message, near: near.map(str::to_owned) });
     }
@@ -256,7 +259,9 @@ fn check_value(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
             }
             Ok(())
         }
-        "object" if schema.get("properties").is_some() || schema["additionalProperties"].is_object() => {
+        "object"
+            if schema.get("properties").is_some() || schema["additionalProperties"].is_object() =>
+        {
             check_members(schema, raw, name)
         }
         _ => Ok(()),
@@ -264,7 +269,8 @@ fn check_value(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
 }
 
 fn check_integer(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
-    let number = Node::from_value(&value_of(raw)).as_number().filter(|number| number.fract() == 0.0);
+    let number =
+        Node::from_value(&value_of(raw)).as_number().filter(|number| number.fract() == 0.0);
     let least = schema["minimum"].as_f64();
     let most = schema["maximum"].as_f64();
     let fits = number.is_some_and(|number| {
@@ -289,7 +295,9 @@ fn check_members(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
     for member in &members.members {
         let inner = format!("{name}.{}", member.name);
         match (properties.get(&member.name), &schema["additionalProperties"]) {
-            (Some(schema), _) => check_value(schema, &member.raw, &inner)?,
+            (Some(schema), _) | (None, schema @ Value::Object(_)) => {
+                check_value(schema, &member.raw, &inner)?;
+            }
             (None, Value::Bool(false)) => {
                 let accepted = listed(properties.keys().map(String::as_str));
                 let given = Value::from(inner);
@@ -298,7 +306,6 @@ fn check_members(schema: &Value, raw: &str, name: &str) -> Result<(), Fault> {
                 let near = suggest::nearest(&member.name, names).map(str::to_owned);
                 return Err(Fault { message, near });
             }
-            (None, schema @ Value::Object(_)) => check_value(schema, &member.raw, &inner)?,
             (None, _) => {}
         }
     }
@@ -409,7 +416,8 @@ mod tests {
     #[test]
     fn any_depth_is_refused_and_survived() {
         for depth in [64, 127, 129, 100_000] {
-            let text = format!("{{\"document\":{{\"a\":{}{}}}}}", "[".repeat(depth), "]".repeat(depth));
+            let text =
+                format!("{{\"document\":{{\"a\":{}{}}}}}", "[".repeat(depth), "]".repeat(depth));
             let message = "argument \"document\" must NOT be nested more than 64 levels deep";
             assert_eq!(checked(&text), Err(format!("invalid arguments for probe: {message}")));
             let arguments = Arguments::parse(&text).map(|arguments| arguments.values().len());

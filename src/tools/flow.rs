@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::arguments::{nesting_error, parts};
 use super::{Arguments, Tool, ToolReply};
-use super::{flow_analyze, flow_diff, flow_digest, flow_migrate, flow_schema, flow_simulate, flow_validate};
+use super::{
+    flow_analyze, flow_diff, flow_digest, flow_migrate, flow_schema, flow_simulate, flow_validate,
+};
 use crate::error::ToolError;
 use crate::flow::check::Validation;
 use crate::flow::issue::Issue;

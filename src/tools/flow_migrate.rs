@@ -20,8 +20,7 @@ fn run(_: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError> {
     let source = Source::argument(arguments, "document");
     let document = open!(source, TOOL.name, "document");
     let target = arguments.get("target").and_then(Value::as_f64).map_or(CURRENT, |n| n as u64);
-    let migration = migrate(document.root, target).map_err(|error| {
-        ToolError::new(ErrorCode::InvalidArgument, error.to_string())
-    })?;
+    let migration = migrate(document.root, target)
+        .map_err(|error| ToolError::new(ErrorCode::InvalidArgument, error.to_string()))?;
     Ok(migration.to_value().into())
 }

@@ -62,7 +62,11 @@ fn call_both(tool: &str, document: &str, more: &str) -> Value {
 /// Only what the contract fixes: sentences and advice may improve.
 fn only(list: &Value, names: &[&str]) -> Value {
     let pick = |item: &Value| -> Value {
-        names.iter().map(|name| ((*name).to_owned(), item[*name].clone())).collect::<serde_json::Map<_, _>>().into()
+        names
+            .iter()
+            .map(|name| ((*name).to_owned(), item[*name].clone()))
+            .collect::<serde_json::Map<_, _>>()
+            .into()
     };
     list.as_array().map(|list| list.iter().map(pick).collect()).unwrap_or(Value::Null)
 }
@@ -94,7 +98,8 @@ fn valid_documents() {
             "{name}"
         );
         assert_eq!(analysis["mermaid"], expected["mermaid"], "{name}");
-        let drawn = call_both("flow_analyze", &document, &format!("{subflows},\"format\":\"json\""));
+        let drawn =
+            call_both("flow_analyze", &document, &format!("{subflows},\"format\":\"json\""));
         let count = |list: &str| json!(drawn["graph"][list].as_array().map(Vec::len));
         assert_eq!(count("nodes"), expected["nodes"], "{name}");
         assert_eq!(count("edges"), expected["edges"], "{name}");
@@ -237,7 +242,8 @@ fn schemas_of_tools_suit_strict_clients() {
     let mut bytes = 0;
     for tool in tools::catalogue(&context) {
         let input: Value = serde_json::from_str(tool.input_schema).expect("input schemas are JSON");
-        let output: Value = serde_json::from_str(tool.output_schema).expect("output schemas are JSON");
+        let output: Value =
+            serde_json::from_str(tool.output_schema).expect("output schemas are JSON");
         bytes += tool.input_schema.len() + tool.output_schema.len() + tool.description.len();
         assert_eq!(input["type"], json!("object"), "{}", tool.name);
         assert!(input["properties"].is_object(), "{}", tool.name);

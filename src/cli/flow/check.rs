@@ -29,7 +29,7 @@ fn check_all(files: &[File]) -> Vec<Checked<'_>> {
         .map(|file| {
             let mut checked = Checked { file, text: "", document: None, findings: Vec::new() };
             match file.text() {
-                Err(finding) => checked.findings.push(finding),
+                Err(finding) => checked.findings.push(*finding),
                 Ok(text) => {
                     checked.text = text;
                     match read(text) {
@@ -106,8 +106,9 @@ pub(super) fn analyze(
     }
     let mut is_called = vec![false; flows.len()];
     for (at, flow) in flows.iter().enumerate() {
-        for (_, id, member) in flow.iter().flat_map(|flow| flow.references()) {
-            if let Some(callee) = by_id.get(id).filter(|callee| member == "flow" && **callee != at) {
+        for (_, id, member) in flow.iter().flat_map(Flow::references) {
+            if let Some(callee) = by_id.get(id).filter(|callee| member == "flow" && **callee != at)
+            {
                 is_called[*callee] = true;
             }
         }
@@ -125,9 +126,7 @@ pub(super) fn analyze(
         let lint = lint::lint(flow, is_closed.then_some(&subflows[..]), drawing);
         let mut own = lint.diagnostics;
         // Each file speaks for itself, and the end of a flow that another one calls is no dead end.
-        own.retain(|found| {
-            found.flow_index == 0 && !(is_called[at] && found.code == "dead-end")
-        });
+        own.retain(|found| found.flow_index == 0 && !(is_called[at] && found.code == "dead-end"));
         let located = diagnostics(document, &own).into_iter();
         findings.extend(located.map(|located| checked.file.finding(checked.text, located)));
     }

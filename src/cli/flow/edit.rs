@@ -13,7 +13,7 @@ use crate::report::{self, Finding, Format};
 
 /// The document of a file, or the findings of one that cannot be read.
 fn document(file: &File) -> Result<Document<'_>, Vec<Finding>> {
-    let text = file.text().map_err(|finding| vec![finding])?;
+    let text = file.text().map_err(|finding| vec![*finding])?;
     let place = |located: Vec<Located>| -> Vec<Finding> {
         located.into_iter().map(|located| file.finding(text, located)).collect()
     };

@@ -25,28 +25,29 @@ pub(super) struct File {
 
 impl File {
     /// The text, or the finding that it is none.
-    pub(super) fn text(&self) -> Result<&str, Finding> {
-        self.text.as_deref().map_err(|reason| Finding {
-            code: "flow/invalid".to_owned(),
-            severity: Severity::Error,
-            path: self.name.clone(),
-            line: 1,
-            column: 1,
-            end_column: 2,
-            message: reason.clone(),
-            hint: Some("save it as UTF-8".to_owned()),
-            place: None,
-            identity: String::new(),
-            excerpt: None,
+    pub(super) fn text(&self) -> Result<&str, Box<Finding>> {
+        self.text.as_deref().map_err(|reason| {
+            Box::new(Finding {
+                code: "flow/invalid".to_owned(),
+                severity: Severity::Error,
+                path: self.name.clone(),
+                line: 1,
+                column: 1,
+                end_column: 2,
+                message: reason.clone(),
+                hint: Some("save it as UTF-8".to_owned()),
+                place: None,
+                identity: String::new(),
+                excerpt: None,
+            })
         })
     }
 
     /// The text of a file that must have one.
     pub(super) fn required_text(&self) -> Result<&str, CliError> {
-        self.text.as_deref().map_err(|reason| CliError::Read {
-            path: self.name.clone(),
-            reason: reason.clone(),
-        })
+        self.text
+            .as_deref()
+            .map_err(|reason| CliError::Read { path: self.name.clone(), reason: reason.clone() })
     }
 
     /// A finding of the flow library as one of the report.

@@ -25,10 +25,10 @@ pub(super) fn print(text: &str, stdout: &mut dyn Write) -> Result<Outcome, CliEr
 }
 
 /// The document of a file, valid or not.
-fn open<'f>(file: &'f File) -> Result<Document<'f>, Vec<Finding>> {
-    let text = file.text().map_err(|finding| vec![finding])?;
-    let document = reader::read(text)
-        .map_err(|error| vec![file.finding(text, unreadable(text, &error))])?;
+fn open(file: &File) -> Result<Document<'_>, Vec<Finding>> {
+    let text = file.text().map_err(|finding| vec![*finding])?;
+    let document =
+        reader::read(text).map_err(|error| vec![file.finding(text, unreadable(text, &error))])?;
     let mut defects = document.defects.clone();
     if !document.root.is_object() {
         defects.push(Issue::new("", "must be object"));
@@ -93,7 +93,13 @@ fn review(diff: &Diff, out: &mut dyn Write) -> Result<(), CliError> {
         write_change(change, "", out)?;
     }
     for step in &diff.removed {
-        writeln!(out, "{REMOVED}- step {} ({}) {}{REMOVED:#}", step.id, word(&step.kind), step.path)?;
+        writeln!(
+            out,
+            "{REMOVED}- step {} ({}) {}{REMOVED:#}",
+            step.id,
+            word(&step.kind),
+            step.path
+        )?;
     }
     for step in &diff.added {
         writeln!(out, "{ADDED}+ step {} ({}) {}{ADDED:#}", step.id, word(&step.kind), step.path)?;
@@ -138,7 +144,8 @@ pub(super) fn script(
         let file = read(path)?;
         let text = file.required_text()?;
         let wrong = |reason: String| CliError::Usage(format!("`{}`: {reason}", file.name));
-        value = serde_json::from_str(text).map_err(|error| wrong(format!("must be JSON: {error}")))?;
+        value =
+            serde_json::from_str(text).map_err(|error| wrong(format!("must be JSON: {error}")))?;
         if !value.is_object() {
             return Err(wrong("must be object".to_owned()));
         }
@@ -207,9 +214,9 @@ pub(super) fn simulate(
 /// The document of an issue, by position, and the issue with its pointer there.
 fn owner(mut issue: Issue) -> (usize, Issue) {
     let Some(rest) = issue.path.strip_prefix("/subflows/") else { return (0, issue) };
-    let (number, pointer) = rest.split_once('/').map_or((rest, String::new()), |(number, pointer)| {
-        (number, format!("/{pointer}"))
-    });
+    let (number, pointer) = rest
+        .split_once('/')
+        .map_or((rest, String::new()), |(number, pointer)| (number, format!("/{pointer}")));
     let Ok(number) = number.parse::<usize>() else { return (0, issue) };
     issue.path = pointer;
     (number + 1, issue)

@@ -59,8 +59,7 @@ pub fn validate(document: &Document<'_>) -> Validation {
         return Validation::of_issues(document.defects.clone());
     }
     // Without exponents the canonical form is never longer than the text, so most documents need no measuring.
-    let may_be_large =
-        document.has_exponent || document.text.len() > limit("maxDocumentBytes");
+    let may_be_large = document.has_exponent || document.text.len() > limit("maxDocumentBytes");
     validate_value(&document.root, may_be_large)
 }
 
@@ -133,9 +132,8 @@ impl Draft {
 }
 
 fn finish(root: &Node<'_>, flow: Option<&Flow<'_>>, mut drafts: Vec<Draft>) -> Validation {
-    drafts.sort_by(|a, b| {
-        pointer::compare(&a.path, &b.path).then_with(|| a.message.cmp(&b.message))
-    });
+    drafts
+        .sort_by(|a, b| pointer::compare(&a.path, &b.path).then_with(|| a.message.cmp(&b.message)));
     drafts.dedup_by(|a, b| a.path == b.path && a.message == b.message);
     let n_omitted = drafts.len().saturating_sub(limit("maxIssues"));
     drafts.truncate(limit("maxIssues"));
@@ -146,7 +144,8 @@ fn finish(root: &Node<'_>, flow: Option<&Flow<'_>>, mut drafts: Vec<Draft>) -> V
 fn advise(root: &Node<'_>, flow: Option<&Flow<'_>>, draft: Draft) -> Issue {
     let mut issue = Issue::new(draft.path, draft.message);
     let Some((given, near)) = draft.near else { return issue };
-    let replace = |path: &str, word: &str| json!([{ "op": "replace", "path": path, "value": word }]);
+    let replace =
+        |path: &str, word: &str| json!([{ "op": "replace", "path": path, "value": word }]);
     let steps = || flow.into_iter().flat_map(|flow| flow.steps.iter().map(|step| step.id));
     let found = match &near {
         Near::Members(rules) => {

@@ -169,7 +169,8 @@ impl Compiled {
                 "maximum" => rules.maximum = value.as_f64(),
                 "pattern" => {
                     let text = value.as_str().unwrap_or_default().to_owned();
-                    let matches = matcher(&text).expect("every pattern of the schema has a matcher");
+                    let matches =
+                        matcher(&text).expect("every pattern of the schema has a matcher");
                     rules.pattern = Some(Pattern { text, matches });
                 }
                 "not" => rules.not = Some(self.add(value, root)),

@@ -114,8 +114,9 @@ impl<'n> Walk<'n> {
                 self.report(format!("property name must match pattern \"{}\"", pattern.text));
             }
             match (declared, &rules.additional) {
-                (Some((_, index)), _) => self.check(*index, &member.value),
-                (None, Some(Additional::Rules(index))) => self.check(*index, &member.value),
+                (Some((_, index)), _) | (None, Some(Additional::Rules(index))) => {
+                    self.check(*index, &member.value);
+                }
                 (None, Some(Additional::Refused)) => {
                     let pointer = self.path.pointer();
                     let mut draft = Draft::new(pointer, "must NOT have additional properties");

@@ -20,11 +20,9 @@ pub(super) fn of_step(flow: &Flow<'_>, step: &Step<'_>) -> String {
     let title = part(step.node.str_of("label").unwrap_or(step.id));
     let member = |name: &str| step.node.str_of(name).unwrap_or_default().to_owned();
     let excerpt = match step.kind {
-        Kind::Say | Kind::Ask | Kind::Choice => step
-            .node
-            .get("text")
-            .map(|text| flow.default_text(text).to_owned())
-            .unwrap_or_default(),
+        Kind::Say | Kind::Ask | Kind::Choice => {
+            step.node.get("text").map(|text| flow.default_text(text).to_owned()).unwrap_or_default()
+        }
         Kind::Media => member("media"),
         Kind::Set => {
             let mut names: Vec<&str> =

@@ -62,7 +62,8 @@ fn escape(label: &str) -> String {
     // Only digits before it make `.` or `)` a list marker.
     let mut after_digits = false;
     for (at, c) in label.chars().enumerate() {
-        let is_marker = (at == 0 && matches!(c, '-' | '+')) || (after_digits && matches!(c, '.' | ')'));
+        let is_marker =
+            (at == 0 && matches!(c, '-' | '+')) || (after_digits && matches!(c, '.' | ')'));
         after_digits = c.is_ascii_digit() && (at == 0 || after_digits);
         match c {
             '\n' => out.push_str("<br/>"),

@@ -131,12 +131,7 @@ impl Graph {
         })
     }
 
-    fn add_flow<'d>(
-        &mut self,
-        flow: &Flow<'d>,
-        ids: &Ids,
-        entries: &mut HashMap<&'d str, String>,
-    ) {
+    fn add_flow<'d>(&mut self, flow: &Flow<'d>, ids: &Ids, entries: &mut HashMap<&'d str, String>) {
         let node = |id, of, label: String| GraphNode {
             id,
             of,

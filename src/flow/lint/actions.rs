@@ -16,7 +16,8 @@ pub(super) fn lint(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
                 found.add("action-without-error-path", Some(at), step.path.clone(), message);
             }
             if step.node.get("starts").is_some() {
-                let message = "a handler must not await a conversation it starts: set `await` to false";
+                let message =
+                    "a handler must not await a conversation it starts: set `await` to false";
                 found.add("await-own-conversation", Some(at), join(&step.path, "starts"), message);
             }
         } else if step.node.get("save").is_some() {

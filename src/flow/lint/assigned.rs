@@ -132,16 +132,17 @@ fn effects<'d>(facts: &Facts<'_, 'd>, edge: &Edge) -> Vec<(&'d str, bool)> {
             let taken = edge.exit.filter(|_| edge.kind == EdgeKind::Case);
             let taken = taken.map_or(usize::MAX, |exit| step.exits[exit].index);
             let mut known = Vec::new();
-            for (at, (condition, _)) in conditions(step).into_iter().enumerate().take(
-                taken.saturating_add(1),
-            ) {
+            for (at, (condition, _)) in
+                conditions(step).into_iter().enumerate().take(taken.saturating_add(1))
+            {
                 known.extend(implied(condition, at == taken).into_iter().map(|name| (name, true)));
             }
             known
         }
         (Kind::Switch, EdgeKind::Case) => {
             let case = edge.exit.and_then(|exit| step.exits[exit].node.get("is"));
-            let has_null = case.is_none_or(|is| is.is_null() || is.items().iter().any(Node::is_null));
+            let has_null =
+                case.is_none_or(|is| is.is_null() || is.items().iter().any(Node::is_null));
             let on = step.node.str_of("on").filter(|on| !has_null && !on.contains('.'));
             on.map(|name| (name, true)).into_iter().collect()
         }
@@ -172,11 +173,10 @@ pub(super) fn implied<'d>(condition: &'d Node<'d>, truth: bool) -> Vec<&'d str> 
         ("not", _) => {
             return condition.get("of").map_or_else(Vec::new, |inner| implied(inner, !truth));
         }
-        ("exists", truth) => truth,
         ("empty", truth) => !truth,
         ("eq", true) | ("ne", false) => is_constant,
         ("eq", false) | ("ne", true) => is_null,
-        ("lt" | "lte" | "gt" | "gte" | "contains" | "startsWith", truth) => truth,
+        ("exists" | "lt" | "lte" | "gt" | "gte" | "contains" | "startsWith", truth) => truth,
         ("in", true) => {
             !condition.get("values").map_or(&[][..], Node::items).iter().any(Node::is_null)
         }

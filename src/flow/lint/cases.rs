@@ -50,7 +50,8 @@ fn branch(facts: &Facts<'_, '_>, at: usize, found: &mut Findings<'_>) {
             found.add("shadowed-case", Some(at), path.clone(), message);
         }
         seen.entry(text).or_insert(index);
-        let enum_of = |name: &str| facts.declaration(name).filter(|node| node.get("enum").is_some());
+        let enum_of =
+            |name: &str| facts.declaration(name).filter(|node| node.get("enum").is_some());
         if let Some(truth) = decide(condition, &|name| enum_of(name)) {
             let word = if truth { "always" } else { "never" };
             found.add("constant-condition", Some(at), path, format!("{word} holds"));

@@ -150,9 +150,8 @@ fn bursts(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
     for block in &facts.flow.blocks {
         let mut run: Vec<usize> = Vec::new();
         for step in block.steps.iter().copied().map(Some).chain([None]) {
-            let is_message = step.is_some_and(|step| {
-                matches!(facts.flow.steps[step].kind, Kind::Say | Kind::Media)
-            });
+            let is_message = step
+                .is_some_and(|step| matches!(facts.flow.steps[step].kind, Kind::Say | Kind::Media));
             if let Some(step) = step.filter(|_| is_message) {
                 run.push(step);
                 continue;

@@ -104,9 +104,9 @@ fn constants<'n>(parts: &'n [Node<'_>], op: &str) -> Vec<(&'n str, String)> {
 /// Two comparisons of one variable with different constants.
 fn differ(parts: &[Node<'_>], op: &str) -> bool {
     let mut first: HashMap<&str, String> = HashMap::new();
-    constants(parts, op).into_iter().any(|(name, value)| {
-        first.entry(name).or_insert_with(|| value.clone()) != &value
-    })
+    constants(parts, op)
+        .into_iter()
+        .any(|(name, value)| first.entry(name).or_insert_with(|| value.clone()) != &value)
 }
 
 /// `eq` and `ne` of one variable with one constant.

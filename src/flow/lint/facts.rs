@@ -77,7 +77,8 @@ fn facts<'f, 'd>(flow: &'f Flow<'d>) -> Facts<'f, 'd> {
             open.extend(edges[step].iter().filter_map(|edge| edge.to));
         }
     }
-    let mut jumped_to: HashSet<usize> = flow.root.str_of("entry").and(flow.entry()).into_iter().collect();
+    let mut jumped_to: HashSet<usize> =
+        flow.root.str_of("entry").and(flow.entry()).into_iter().collect();
     for step in &flow.steps {
         let own = step.node.str_of("to").filter(|_| step.kind == Kind::Goto);
         let targets = step.exits.iter().filter_map(|exit| exit.goto).chain(own);

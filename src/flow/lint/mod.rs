@@ -186,9 +186,7 @@ fn finish(flows: &[&Flow<'_>], facts: &[Facts<'_, '_>], mut drafts: Vec<Draft>) 
             .then_with(|| compare(&a.path, &b.path))
             .then_with(|| a.code.cmp(b.code))
     });
-    drafts.dedup_by(|a, b| {
-        a.flow_index == b.flow_index && a.path == b.path && a.code == b.code
-    });
+    drafts.dedup_by(|a, b| a.flow_index == b.flow_index && a.path == b.path && a.code == b.code);
     drafts.retain(|draft| {
         let is_ignored = ignored[draft.flow_index].contains(&draft.code)
             && rules::severity(draft.code) != Severity::Error;
@@ -203,19 +201,13 @@ fn finish(flows: &[&Flow<'_>], facts: &[Facts<'_, '_>], mut drafts: Vec<Draft>) 
     }
     lint.n_omitted = drafts.len().saturating_sub(limit("maxDiagnostics"));
     drafts.truncate(limit("maxDiagnostics"));
-    lint.diagnostics = drafts
-        .into_iter()
-        .map(|draft| advise(flows, &facts[draft.flow_index], draft))
-        .collect();
+    lint.diagnostics =
+        drafts.into_iter().map(|draft| advise(flows, &facts[draft.flow_index], draft)).collect();
     lint
 }
 
 /// The codes in `metadata.lintIgnore`; one that no rule has is a finding itself.
-fn ignored_codes<'d>(
-    flow_index: usize,
-    flow: &Flow<'d>,
-    drafts: &mut Vec<Draft>,
-) -> Vec<&'d str> {
+fn ignored_codes<'d>(flow_index: usize, flow: &Flow<'d>, drafts: &mut Vec<Draft>) -> Vec<&'d str> {
     let list = flow.root.get("metadata").and_then(|metadata| metadata.get("lintIgnore"));
     let mut codes = Vec::new();
     for (at, item) in list.map_or(&[][..], Node::items).iter().enumerate() {

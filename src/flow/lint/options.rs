@@ -32,12 +32,7 @@ pub(super) fn lint(facts: &Facts<'_, '_>, keywords: &HashSet<String>, found: &mu
     }
 }
 
-fn menu(
-    facts: &Facts<'_, '_>,
-    at: usize,
-    keywords: &HashSet<String>,
-    found: &mut Findings<'_>,
-) {
+fn menu(facts: &Facts<'_, '_>, at: usize, keywords: &HashSet<String>, found: &mut Findings<'_>) {
     let step = &facts.flow.steps[at];
     let options: Vec<_> = step.exits.iter().filter(|exit| exit.slot == Slot::Option).collect();
     if options.len() == 1 {

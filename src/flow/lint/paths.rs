@@ -152,17 +152,18 @@ fn dead_ends(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
 
 fn jumps(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
     let flow = facts.flow;
-    let mut check = |from_block: usize, step: Option<usize>, target: Option<usize>, path: String| {
-        let Some(target) = target else { return };
-        let into = flow.steps[target].block;
-        if !encloses(flow, into, from_block) {
-            let message = format!(
-                "jumps into the middle of a block: `{}` is inside {}",
-                flow.steps[target].id, flow.blocks[into].path
-            );
-            found.add("goto-into-block", step, path, message);
-        }
-    };
+    let mut check =
+        |from_block: usize, step: Option<usize>, target: Option<usize>, path: String| {
+            let Some(target) = target else { return };
+            let into = flow.steps[target].block;
+            if !encloses(flow, into, from_block) {
+                let message = format!(
+                    "jumps into the middle of a block: `{}` is inside {}",
+                    flow.steps[target].id, flow.blocks[into].path
+                );
+                found.add("goto-into-block", step, path, message);
+            }
+        };
     if flow.root.get("entry").is_some() {
         check(0, None, flow.entry(), "/entry".to_owned());
     }

@@ -31,20 +31,35 @@ pub(super) fn reads<'d>(flow: &Flow<'d>) -> Vec<Read<'d>> {
     for (at, step) in flow.steps.iter().enumerate() {
         for (text, path) in templates(step) {
             for (reference, has_fallback) in Template::parse(text).references() {
-                reads.push(Read { step: at, reference, path: path.clone(), is_guarded: has_fallback });
+                reads.push(Read {
+                    step: at,
+                    reference,
+                    path: path.clone(),
+                    is_guarded: has_fallback,
+                });
             }
         }
         for (value, path) in values(step) {
             if let Some(reference) = value.str_of("var")
                 && value.get("literal").is_none()
             {
-                reads.push(Read { step: at, reference, path: join(&path, "var"), is_guarded: false });
+                reads.push(Read {
+                    step: at,
+                    reference,
+                    path: join(&path, "var"),
+                    is_guarded: false,
+                });
             }
         }
         if step.kind == Kind::Switch
             && let Some(reference) = step.node.str_of("on")
         {
-            reads.push(Read { step: at, reference, path: join(&step.path, "on"), is_guarded: false });
+            reads.push(Read {
+                step: at,
+                reference,
+                path: join(&step.path, "on"),
+                is_guarded: false,
+            });
         }
         if step.kind == Kind::Branch {
             // A case is looked at only when all before it failed.
@@ -129,9 +144,11 @@ pub(super) fn templates<'d>(step: &Step<'d>) -> Vec<(&'d str, String)> {
     for (text, path) in texts(step) {
         match &text.json {
             Json::String(string) => strings.push((&**string, path)),
-            _ => strings.extend(text.members().iter().filter_map(|member| {
-                Some((member.value.as_str()?, join(&path, &member.name)))
-            })),
+            _ => strings.extend(
+                text.members()
+                    .iter()
+                    .filter_map(|member| Some((member.value.as_str()?, join(&path, &member.name)))),
+            ),
         }
     }
     let names: &[&str] = match step.kind {
@@ -144,8 +161,7 @@ pub(super) fn templates<'d>(step: &Step<'d>) -> Vec<(&'d str, String)> {
             strings.push((string, join(&step.path, name)));
         }
     }
-    strings.extend(
-        values(step).into_iter().filter_map(|(value, path)| Some((value.as_str()?, path))),
-    );
+    strings
+        .extend(values(step).into_iter().filter_map(|(value, path)| Some((value.as_str()?, path))));
     strings
 }

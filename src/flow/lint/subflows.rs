@@ -50,9 +50,8 @@ pub(super) fn lint(all: &[Facts<'_, '_>], is_given: bool, drafts: &mut Vec<Draft
 fn call(facts: &Facts<'_, '_>, at: usize, callee: &Flow<'_>, found: &mut Findings<'_>) {
     let step = &facts.flow.steps[at];
     let declarations = callee.root.get("variables").map_or(&[][..], Node::members);
-    let flag = |node: &Node<'_>, name: &str| {
-        node.get(name).and_then(Node::as_bool).unwrap_or(false)
-    };
+    let flag =
+        |node: &Node<'_>, name: &str| node.get(name).and_then(Node::as_bool).unwrap_or(false);
     let with = step.node.get("with");
     let missing: Vec<String> = declarations
         .iter()

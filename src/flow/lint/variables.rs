@@ -47,9 +47,8 @@ pub(super) fn lint(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
             found.add("undefined-variable", Some(read.step), read.path.clone(), message).near =
                 Some((name.to_owned(), Near::Variables));
         } else if maybe_unset {
-            let message = format!(
-                "`{name}` may be unset here: some path from the entry does not assign it"
-            );
+            let message =
+                format!("`{name}` may be unset here: some path from the entry does not assign it");
             found.add("maybe-unset-variable", Some(read.step), read.path.clone(), message);
         }
     }
@@ -110,7 +109,8 @@ impl<'d> Types<'_, '_, '_, 'd> {
                     _ => "string",
                 };
                 if answer != kind && (answer, kind) != ("integer", "number") {
-                    let message = format!("the answer is a {answer}, and `{name}` is declared {kind}");
+                    let message =
+                        format!("the answer is a {answer}, and `{name}` is declared {kind}");
                     self.report(join(&step.path, "save"), message);
                 }
             }
@@ -188,7 +188,8 @@ impl<'d> Types<'_, '_, '_, 'd> {
                 let (Some(kind), Some(value)) = (self.declared(name), value) else { return };
                 let is_number = matches!(kind, "number" | "integer");
                 if !is_number && kind != "string" {
-                    let message = format!("`{name}` is declared {kind}, which has no order for `{op}`");
+                    let message =
+                        format!("`{name}` is declared {kind}, which has no order for `{op}`");
                     self.report(join(path, "value"), message);
                 } else if !value.is_object() && value.as_number().is_some() != is_number {
                     let message =

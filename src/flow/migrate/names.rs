@@ -59,10 +59,9 @@ fn rename_step(step: &mut Node<'_>) {
         "image" | "video" | "audio" | "document" | "sticker" | "file" => {
             ("media", &[("src", "url")])
         }
-        "question" | "input" => (
-            "ask",
-            &[("question", "text"), ("message", "text"), ("body", "text"), ("var", "save")],
-        ),
+        "question" | "input" => {
+            ("ask", &[("question", "text"), ("message", "text"), ("body", "text"), ("var", "save")])
+        }
         "menu" | "buttons" | "list" => (
             "choice",
             &[("message", "text"), ("body", "text"), ("choices", "options"), ("var", "save")],

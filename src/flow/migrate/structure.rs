@@ -58,7 +58,7 @@ fn declarations(vars: Node<'_>) -> Node<'_> {
     Json::Object(members).into()
 }
 
-fn migrate_block<'a>(steps: &mut Vec<Node<'a>>, ids: &mut Ids) {
+fn migrate_block(steps: &mut Vec<Node<'_>>, ids: &mut Ids) {
     let mut old = std::mem::take(steps).into_iter().peekable();
     while let Some(mut step) = old.next() {
         let following = old.peek().and_then(|next| next.str_of("id"));
@@ -69,7 +69,11 @@ fn migrate_block<'a>(steps: &mut Vec<Node<'a>>, ids: &mut Ids) {
 }
 
 /// Changes one step and those inside it; gives the `goto` that `next` became.
-fn migrate_step<'a>(step: &mut Node<'a>, following: Option<&str>, ids: &mut Ids) -> Option<Node<'a>> {
+fn migrate_step<'a>(
+    step: &mut Node<'a>,
+    following: Option<&str>,
+    ids: &mut Ids,
+) -> Option<Node<'a>> {
     if !step.is_object() {
         return None;
     }
@@ -285,8 +289,10 @@ fn migrate_condition(condition: &mut Node<'_>) {
                     return;
                 }
             };
-            let is_negated = op == "exists" && value.as_ref().and_then(Node::as_bool) == Some(false);
-            let mut members = vec![("op", Node::string(op.to_owned())), ("var", Node::string(name))];
+            let is_negated =
+                op == "exists" && value.as_ref().and_then(Node::as_bool) == Some(false);
+            let mut members =
+                vec![("op", Node::string(op.to_owned())), ("var", Node::string(name))];
             if op != "exists" {
                 let member = if op == "in" { "values" } else { "value" };
                 members.extend(value.map(|value| (member, value)));
@@ -301,7 +307,9 @@ fn migrate_condition(condition: &mut Node<'_>) {
             for (old, op) in [("and", "and"), ("or", "or"), ("not", "not")] {
                 let Some(mut of) = take(condition, old) else { continue };
                 match &mut of.json {
-                    Json::Array(parts) if op != "not" => parts.iter_mut().for_each(migrate_condition),
+                    Json::Array(parts) if op != "not" => {
+                        parts.iter_mut().for_each(migrate_condition);
+                    }
                     _ => migrate_condition(&mut of),
                 }
                 set(condition, "op", Node::string(op));
@@ -312,7 +320,12 @@ fn migrate_condition(condition: &mut Node<'_>) {
         Json::Object(_) => {
             if let Some(of) = member(condition, "of") {
                 match &mut of.json {
-                    Json::Array(parts) if !matches!(parts.first().map(|part| &part.json), Some(Json::String(_))) => {
+                    Json::Array(parts)
+                        if !matches!(
+                            parts.first().map(|part| &part.json),
+                            Some(Json::String(_))
+                        ) =>
+                    {
                         parts.iter_mut().for_each(migrate_condition);
                     }
                     _ => migrate_condition(of),

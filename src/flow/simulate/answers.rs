@@ -24,7 +24,8 @@ pub(super) fn answer(step: &Step<'_>, input: &Input) -> Option<Node<'static>> {
     }
     let bound = |name: &str| step.node.get(name).and_then(Node::as_number);
     let within = |measure: f64| {
-        bound("min").is_none_or(|min| measure >= min) && bound("max").is_none_or(|max| measure <= max)
+        bound("min").is_none_or(|min| measure >= min)
+            && bound("max").is_none_or(|max| measure <= max)
     };
     let kept = |is_valid: bool| is_valid.then(|| Node::string(text.to_owned()));
     match expect {

@@ -161,7 +161,11 @@ impl Simulation {
     /// The answer of `flow_simulate`.
     pub fn to_value(&self) -> Value {
         let object = |members: &[(String, Node<'static>)]| -> Value {
-            members.iter().map(|(name, node)| (name.clone(), node.to_value())).collect::<Map<_, _>>().into()
+            members
+                .iter()
+                .map(|(name, node)| (name.clone(), node.to_value()))
+                .collect::<Map<_, _>>()
+                .into()
         };
         let mut value = Map::new();
         value.insert("status".into(), json!(self.status.name()));

@@ -83,7 +83,12 @@ impl<'f, 'd> Run<'f, 'd> {
         run
     }
 
-    fn enter(&mut self, flow: usize, caller: Option<usize>, given: BTreeMap<String, Node<'static>>) {
+    fn enter(
+        &mut self,
+        flow: usize,
+        caller: Option<usize>,
+        given: BTreeMap<String, Node<'static>>,
+    ) {
         let root = self.flows[flow].root;
         let mut variables = BTreeMap::new();
         for member in root.get("variables").map_or(&[][..], Node::members) {
@@ -117,9 +122,11 @@ impl<'f, 'd> Run<'f, 'd> {
             missed: missed.collect(),
             transcript: self.transcript,
             visited: self.visited,
-            variables: self.frames.drain(..).next().map_or_else(Vec::new, |frame| {
-                frame.variables.into_iter().collect()
-            }),
+            variables: self
+                .frames
+                .drain(..)
+                .next()
+                .map_or_else(Vec::new, |frame| frame.variables.into_iter().collect()),
             output,
             n_unused_inputs: self.inputs.len(),
             n_visited: self.reached.len(),
@@ -235,7 +242,9 @@ impl<'f, 'd> Run<'f, 'd> {
     fn exit(&self, at: usize, exit: Option<&Exit<'_>>) -> Turn {
         let flow = self.flow();
         match exit {
-            Some(exit) if exit.slot == Slot::Timeout && exit.goto.is_none() && exit.block.is_none() => {
+            Some(exit)
+                if exit.slot == Slot::Timeout && exit.goto.is_none() && exit.block.is_none() =>
+            {
                 Turn::End("timeout".to_owned(), None)
             }
             Some(exit) => Turn::Go(flow.target(at, exit)),
@@ -254,7 +263,8 @@ impl<'f, 'd> Run<'f, 'd> {
                 onward
             }
             Kind::Media => {
-                let render = |name: &str| step.node.str_of(name).map(|text| self.scope().render(text));
+                let render =
+                    |name: &str| step.node.str_of(name).map(|text| self.scope().render(text));
                 let mut entry = vec![("media", json!(step.node.str_of("media")))];
                 entry.push(("url", json!(render("url"))));
                 entry.extend(render("filename").map(|name| ("filename", json!(name))));
@@ -283,7 +293,11 @@ impl<'f, 'd> Run<'f, 'd> {
                 let on = step.node.str_of("on").and_then(|name| scope.get(name)).unwrap_or(&null);
                 let case = step.exits.iter().find(|exit| {
                     exit.node.get("is").is_some_and(|is| {
-                        if is.is_array() { is.items().iter().any(|v| v.same(on)) } else { is.same(on) }
+                        if is.is_array() {
+                            is.items().iter().any(|v| v.same(on))
+                        } else {
+                            is.same(on)
+                        }
                     })
                 });
                 self.exit(at, case.or_else(|| step.exit(Slot::Default)))
@@ -397,7 +411,8 @@ impl<'f, 'd> Run<'f, 'd> {
                     let label = option.node.get("label");
                     let plain = label.and_then(Node::as_str);
                     let translated = label.map_or(&[][..], Node::members).iter();
-                    let texts = plain.into_iter().chain(translated.filter_map(|m| m.value.as_str()));
+                    let texts =
+                        plain.into_iter().chain(translated.filter_map(|m| m.value.as_str()));
                     texts.map(|text| scope.render(text)).collect()
                 })
                 .collect();
@@ -416,12 +431,12 @@ impl<'f, 'd> Run<'f, 'd> {
         let handler = step.node.str_of("handler").unwrap_or_default();
         let with = self.object(step, "with");
         let mut result = None;
-        if step.is_awaited() {
-            if let Some((name, results)) = self.script.handlers.get_key_value(handler) {
-                let count = self.n_calls.entry(name).or_default();
-                result = results.get(*count).or(results.last());
-                *count += 1;
-            }
+        if step.is_awaited()
+            && let Some((name, results)) = self.script.handlers.get_key_value(handler)
+        {
+            let count = self.n_calls.entry(name).or_default();
+            result = results.get(*count).or(results.last());
+            *count += 1;
         }
         let has_failed = matches!(result, Some(HandlerResult::Error));
         let mut entry = Vec::new();

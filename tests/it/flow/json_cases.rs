@@ -77,7 +77,10 @@ fn every_group_of_documents() {
                     let answer = call("flow_validate", &json!({ "document": text }));
                     let message = answer["issues"][0]["message"].as_str().unwrap_or_default();
                     assert!(message.starts_with("must be JSON: "), "{path} {text} {answer}");
-                    assert!(message.contains(" at line ") && message.contains(", column "), "{message}");
+                    assert!(
+                        message.contains(" at line ") && message.contains(", column "),
+                        "{message}"
+                    );
                 }
             }
             Some("accept_gen") => {

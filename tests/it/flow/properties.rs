@@ -32,8 +32,19 @@ fn name() -> impl Strategy<Value = String> {
 fn string() -> impl Strategy<Value = String> {
     prop::sample::select(
         &[
-            "Hola", "¿Qué? 👋", "{{a}}", "Hola {{nombre|tú}}.", "{{x y}}", "\"]; click `x`", "1. uno",
-            "%%{init}%%", "e\u{301}\u{200d}", "a\nb", "{{a.b.0}} {{contact.name}}", "-", "<b>|</b>",
+            "Hola",
+            "¿Qué? 👋",
+            "{{a}}",
+            "Hola {{nombre|tú}}.",
+            "{{x y}}",
+            "\"]; click `x`",
+            "1. uno",
+            "%%{init}%%",
+            "e\u{301}\u{200d}",
+            "a\nb",
+            "{{a.b.0}} {{contact.name}}",
+            "-",
+            "<b>|</b>",
         ][..],
     )
     .prop_map(str::to_owned)
@@ -86,8 +97,10 @@ fn condition() -> impl Strategy<Value = Value> {
     ];
     leaf.prop_recursive(2, 6, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 1..3).prop_map(|of| json!({ "op": "and", "of": of })),
-            prop::collection::vec(inner.clone(), 1..3).prop_map(|of| json!({ "op": "or", "of": of })),
+            prop::collection::vec(inner.clone(), 1..3)
+                .prop_map(|of| json!({ "op": "and", "of": of })),
+            prop::collection::vec(inner.clone(), 1..3)
+                .prop_map(|of| json!({ "op": "or", "of": of })),
             inner.prop_map(|of| json!({ "op": "not", "of": of })),
         ]
     })
@@ -119,10 +132,13 @@ fn step(depth: u32) -> BoxedStrategy<Value> {
     let maybe_exit = || prop::option::of(exit(depth));
     let timeout = || {
         prop::option::of((1_u32..200_000, maybe_exit()).prop_map(|(seconds, exit)| {
-            merged(json!({ "seconds": seconds }), vec![
-                ("goto", exit.as_ref().and_then(|exit| exit.get("goto").cloned())),
-                ("steps", exit.as_ref().and_then(|exit| exit.get("steps").cloned())),
-            ])
+            merged(
+                json!({ "seconds": seconds }),
+                vec![
+                    ("goto", exit.as_ref().and_then(|exit| exit.get("goto").cloned())),
+                    ("steps", exit.as_ref().and_then(|exit| exit.get("steps").cloned())),
+                ],
+            )
         }))
     };
     let expect = prop::sample::select(&["text", "number", "boolean", "date", "image", "any"][..]);
@@ -261,7 +277,10 @@ fn document() -> impl Strategy<Value = Value> {
                 json!({ "version": 2, "id": "main", "locales": ["es", "en"], "steps": steps }),
                 vec![
                     ("variables", variables),
-                    ("metadata", with_metadata.then(|| json!({ "lintIgnore": ["missing-timeout"] }))),
+                    (
+                        "metadata",
+                        with_metadata.then(|| json!({ "lintIgnore": ["missing-timeout"] })),
+                    ),
                 ],
             )
         },
@@ -275,7 +294,9 @@ fn shuffled(value: &Value) -> String {
             let parts: Vec<String> = members
                 .iter()
                 .rev()
-                .map(|(name, value)| format!("{} :\n{}", Value::from(name.as_str()), shuffled(value)))
+                .map(|(name, value)| {
+                    format!("{} :\n{}", Value::from(name.as_str()), shuffled(value))
+                })
                 .collect();
             format!("{{\t{} }}", parts.join(" ,"))
         }
@@ -300,8 +321,8 @@ fn mutated() -> impl Strategy<Value = Value> {
         Just(json!({ "var": "a..b" })),
         Just(json!({ "steps": [], "goto": "a b" })),
     ];
-    (document(), prop::collection::vec(any::<prop::sample::Index>(), 1..12), junk, 0..4_u8).prop_map(
-        |(mut document, path, junk, how)| {
+    (document(), prop::collection::vec(any::<prop::sample::Index>(), 1..12), junk, 0..4_u8)
+        .prop_map(|(mut document, path, junk, how)| {
             let mut node = &mut document;
             for index in path {
                 let is_leaf = match node {
@@ -338,8 +359,7 @@ fn mutated() -> impl Strategy<Value = Value> {
                 _ => *node = junk,
             }
             document
-        },
-    )
+        })
 }
 
 fn analysis(text: &str) -> Value {
