@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 /// The best of many runs: the least disturbed one.
 fn best(mut run: impl FnMut()) -> Duration {
-    const ROUNDS: usize = 40;
+    const ROUNDS: usize = 300;
     (0..ROUNDS)
         .map(|_| {
             let start = Instant::now();
@@ -115,7 +115,11 @@ fn peer(text: &str) -> Result<(Duration, Duration), String> {
     removed?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        return Err(text.lines().find(|line| line.contains("Error")).unwrap_or("it failed").to_owned());
+        return Err(text
+            .lines()
+            .find(|line| line.contains("Error"))
+            .unwrap_or("it failed")
+            .to_owned());
     }
     let times: Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
     let time = |name: &str| Duration::from_nanos(times[name].as_u64().unwrap_or_default());
@@ -143,13 +147,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stages = best(|| {
         black_box(validate(&document_1000));
     });
-    writeln!(out, "validate, 1000 steps, {} bytes: {all:?} with reading, {stages:?} without", large.len())?;
+    writeln!(
+        out,
+        "validate, 1000 steps, {} bytes: {all:?} with reading, {stages:?} without",
+        large.len()
+    )?;
     match peer(&large) {
         Ok((parse, check)) => {
             let with_parse = (parse + check).as_secs_f64() / all.as_secs_f64();
             let without = check.as_secs_f64() / stages.as_secs_f64();
             writeln!(out, "ajv standalone: {check:?}, and {parse:?} for JSON.parse")?;
-            writeln!(out, "ajv takes {with_parse:.2} times as long with reading, {without:.2} without")?;
+            writeln!(
+                out,
+                "ajv takes {with_parse:.2} times as long with reading, {without:.2} without"
+            )?;
         }
         Err(reason) => writeln!(out, "ajv skipped: {reason}")?,
     }

@@ -67,7 +67,23 @@ pub enum Slot {
     OnError,
 }
 
+impl Exit<'_> {
+    /// The pointer of the exit, given the pointer of its step. Made when asked for: most exits are never reported.
+    pub fn path(&self, step: &str) -> String {
+        match self.slot {
+            Slot::Option => join_index(&join(step, "options"), self.index),
+            Slot::Case => join_index(&join(step, "cases"), self.index),
+            slot => join(step, slot.member()),
+        }
+    }
+}
+
 impl Slot {
+    fn member(self) -> &'static str {
+        let single = Self::SINGLE.iter().find(|(slot, _)| *slot == self);
+        single.map_or(if self == Self::Option { "options" } else { "cases" }, |(_, name)| name)
+    }
+
     /// Members that are one exit, in document order.
     const SINGLE: [(Self, &str); 5] = [
         (Self::Else, "else"),
@@ -87,8 +103,6 @@ pub struct Exit<'d> {
     pub index: usize,
     /// The exit itself.
     pub node: &'d Node<'d>,
-    /// Its pointer.
-    pub path: String,
     /// The id it jumps to.
     pub goto: Option<&'d str>,
     /// The block it holds.
@@ -228,26 +242,21 @@ impl<'d> Flow<'d> {
             let path = join_index(&self.blocks[block].path, at);
             self.blocks[block].steps.push(index);
             let id = node.str_of("id").unwrap_or_default();
-            self.steps.push(Step {
-                node,
-                id,
-                kind,
-                path: path.clone(),
-                block,
-                at,
-                exits: Vec::new(),
-            });
+            self.steps.push(Step { node, id, kind, path, block, at, exits: Vec::new() });
             let mut exits = Vec::new();
-            for (slot, name) in [(Slot::Option, "options"), (Slot::Case, "cases")] {
-                let Some(list) = node.get(name) else { continue };
-                let path = join(&path, name);
-                for (at, item) in list.items().iter().enumerate() {
-                    exits.push(self.exit(slot, at, item, join_index(&path, at), index, depth));
+            let list = match kind {
+                Kind::Choice => Some((Slot::Option, "options")),
+                Kind::Branch | Kind::Switch => Some((Slot::Case, "cases")),
+                _ => None,
+            };
+            if let Some((slot, name)) = list {
+                for (at, item) in node.get(name).map_or(&[][..], Node::items).iter().enumerate() {
+                    exits.push(self.exit(slot, at, item, index, depth));
                 }
             }
             for (slot, name) in Slot::SINGLE {
                 if let Some(exit) = node.get(name) {
-                    exits.push(self.exit(slot, 0, exit, join(&path, name), index, depth));
+                    exits.push(self.exit(slot, 0, exit, index, depth));
                 }
             }
             self.steps[index].exits = exits;
@@ -260,14 +269,15 @@ impl<'d> Flow<'d> {
         slot: Slot,
         index: usize,
         node: &'d Node<'d>,
-        path: String,
         owner: usize,
         depth: usize,
     ) -> Exit<'d> {
-        let block = node
-            .get("steps")
-            .map(|steps| self.add_block(steps, Some(owner), join(&path, "steps"), depth + 1));
-        Exit { slot, index, node, path, goto: node.str_of("goto"), block }
+        let mut exit = Exit { slot, index, node, goto: node.str_of("goto"), block: None };
+        if let Some(steps) = node.get("steps") {
+            let path = join(&exit.path(&self.steps[owner].path), "steps");
+            exit.block = Some(self.add_block(steps, Some(owner), path, depth + 1));
+        }
+        exit
     }
 
     /// The step of that id; the first one when an id is repeated.
@@ -359,30 +369,34 @@ impl<'d> Flow<'d> {
     /// Names that steps write, with the pointer of each write, in document order.
     pub fn writes(&self) -> Vec<(usize, &'d str, String)> {
         let mut writes = Vec::new();
+        self.each_write(|at, name, member, key| {
+            let path = join(&self.steps[at].path, member);
+            writes.push((at, name, key.map_or(path.clone(), |key| join(&path, key))));
+        });
+        writes
+    }
+
+    /// Visits every write: the step, the name that is written, the member that says so, and the key in it.
+    pub fn each_write(&self, mut visit: impl FnMut(usize, &'d str, &'static str, Option<&'d str>)) {
         for (at, step) in self.steps.iter().enumerate() {
-            let mut own = |name: &'d str, path: String| writes.push((at, name, path));
-            match step.kind {
-                Kind::Set => {
-                    for member in step.members("assign") {
-                        own(&member.name, join(&join(&step.path, "assign"), &member.name));
-                    }
-                }
-                Kind::Call => {
-                    for member in step.members("save") {
-                        own(&member.name, join(&join(&step.path, "save"), &member.name));
-                    }
-                    if let Some(name) = step.node.str_of("outcome") {
-                        own(name, join(&step.path, "outcome"));
-                    }
-                }
-                _ => {
+            let map = match step.kind {
+                Kind::Set => "assign",
+                Kind::Call => "save",
+                Kind::Ask | Kind::Choice | Kind::Action => {
                     if let Some(name) = step.node.str_of("save") {
-                        own(name, join(&step.path, "save"));
+                        visit(at, name, "save", None);
                     }
+                    continue;
                 }
+                _ => continue,
+            };
+            for member in step.members(map) {
+                visit(at, &member.name, map, Some(&member.name));
+            }
+            if let Some(name) = step.node.str_of("outcome") {
+                visit(at, name, "outcome", None);
             }
         }
-        writes
     }
 
     /// Ids of flows that steps name, with the step and the member, in document order.

@@ -203,12 +203,12 @@ impl<'a> Reader<'a> {
         }
         let opened = self.at;
         self.at += 1;
-        let mut members = Vec::new();
+        let mut members = Vec::with_capacity(6);
         let mut ill_named = Vec::new();
         self.skip_blanks();
         if self.bytes.get(self.at) == Some(&b'}') {
             self.at += 1;
-            return Ok(Json::Object(members));
+            return Ok(Json::Object(Vec::new()));
         }
         loop {
             if self.bytes.get(self.at) != Some(&b'"') {
@@ -247,9 +247,10 @@ impl<'a> Reader<'a> {
     fn find_repeated(&mut self, members: &[Member<'a>], ill_named: &[usize]) {
         // Comparing pairs is faster than hashing for the objects of a flow, which are small.
         const FEW: usize = 12;
+        let is_small = members.len() <= FEW;
         let mut seen = HashSet::new();
         for (at, member) in members.iter().enumerate() {
-            let repeated = if members.len() <= FEW {
+            let repeated = if is_small {
                 members[..at].iter().any(|earlier| earlier.name == member.name)
             } else {
                 !seen.insert(&member.name)
@@ -360,7 +361,11 @@ impl<'a> Reader<'a> {
                 Some(0..=0x1f) => {
                     return Err(self.unexpected("an escape instead of a raw control character"));
                 }
-                Some(_) => self.at += 1,
+                Some(_) => {
+                    let rest = &self.bytes[self.at..];
+                    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+                    self.at += rest.iter().position(is_special).unwrap_or(rest.len());
+                }
             }
         }
     }

@@ -1,7 +1,5 @@
 //! What a schema cannot say: ids, targets, locales, bounds that depend on each other, reserved names, totals.
 
-use std::collections::HashMap;
-
 use super::{Draft, Near};
 use crate::flow::digest::canonical;
 use crate::flow::json::{Json, Node};
@@ -17,36 +15,40 @@ pub(super) fn faults(flow: &Flow<'_>, may_be_large: bool) -> Vec<Draft> {
     let mut found = Vec::new();
     check_totals(flow, may_be_large, &mut found);
     check_variables(flow, &mut found);
-    for (_, name, path) in flow.writes() {
-        check_reserved(name, path, &mut found);
-    }
+    flow.each_write(|at, name, member, key| {
+        if RESERVED.contains(&name) {
+            let path = join(&flow.steps[at].path, member);
+            check_reserved(name, key.map_or(path.clone(), |key| join(&path, key)), &mut found);
+        }
+    });
     if let Some(id) = flow.root.str_of("entry") {
-        check_target(flow, id, "/entry".to_owned(), &mut found);
+        check_target(flow, id, || "/entry".to_owned(), &mut found);
     }
-    let mut ids: HashMap<&str, usize> = HashMap::new();
     for (at, step) in flow.steps.iter().enumerate() {
-        let first = *ids.entry(step.id).or_insert(at);
+        let first = flow.find(step.id).unwrap_or(at);
         if first != at {
             let message = unique("step", step.id, &flow.steps[first].path);
             found.push(Draft::new(join(&step.path, "id"), message));
         }
         for exit in &step.exits {
             if let Some(id) = exit.goto {
-                check_target(flow, id, join(&exit.path, "goto"), &mut found);
+                check_target(flow, id, || join(&exit.path(&step.path), "goto"), &mut found);
             }
         }
         match step.kind {
             Kind::Goto => {
                 let id = step.node.str_of("to").unwrap_or_default();
-                check_target(flow, id, join(&step.path, "to"), &mut found);
+                check_target(flow, id, || join(&step.path, "to"), &mut found);
             }
             Kind::Choice => check_options(step, &mut found),
             Kind::Ask => check_bounds(step, &mut found),
             _ => {}
         }
-        for (text, path) in texts(step) {
-            check_locales(flow, text, &path, &mut found);
-        }
+        each_text(step, |text, place| {
+            if !is_localized(flow, text) {
+                check_locales(flow, text, &place.pointer(step), &mut found);
+            }
+        });
     }
     found
 }
@@ -77,10 +79,10 @@ fn check_reserved(name: &str, path: String, found: &mut Vec<Draft>) {
     }
 }
 
-fn check_target(flow: &Flow<'_>, id: &str, path: String, found: &mut Vec<Draft>) {
+fn check_target(flow: &Flow<'_>, id: &str, path: impl FnOnce() -> String, found: &mut Vec<Draft>) {
     if flow.find(id).is_none() {
         let message = format!("must be the id of a step: {} is not defined", quoted(id));
-        found.push(Draft::new(path, message).near(id, Near::Steps));
+        found.push(Draft::new(path(), message).near(id, Near::Steps));
     }
 }
 
@@ -129,13 +131,13 @@ pub(in crate::flow) fn fits(value: &Node<'_>, kind: &str) -> bool {
 }
 
 fn check_options(step: &Step<'_>, found: &mut Vec<Draft>) {
-    let path = join(&step.path, "options");
-    let mut ids: HashMap<&str, usize> = HashMap::new();
+    // At most fifty, so comparing is cheaper than hashing.
     let options = step.node.get("options").map_or(&[][..], Node::items);
     for (at, option) in options.iter().enumerate() {
         let id = option.str_of("id").unwrap_or_default();
-        let first = *ids.entry(id).or_insert(at);
-        if first != at {
+        let first = options[..at].iter().position(|earlier| earlier.str_of("id") == Some(id));
+        if let Some(first) = first {
+            let path = join(&step.path, "options");
             let message = unique("option", id, &join_index(&path, first));
             found.push(Draft::new(join(&join_index(&path, at), "id"), message));
         }
@@ -162,10 +164,14 @@ fn check_bounds(step: &Step<'_>, found: &mut Vec<Draft>) {
     }
 }
 
+/// Whether a text has nothing wrong with its locales: nearly always, and then no pointer is needed.
+fn is_localized(flow: &Flow<'_>, text: &Node<'_>) -> bool {
+    !text.is_object()
+        || (text.members().iter().all(|member| flow.locales.contains(&&*member.name))
+            && flow.locales.first().is_some_and(|default| text.get(default).is_some()))
+}
+
 fn check_locales(flow: &Flow<'_>, text: &Node<'_>, path: &str, found: &mut Vec<Draft>) {
-    if !text.is_object() {
-        return;
-    }
     for member in text.members() {
         if !flow.locales.contains(&&*member.name) {
             let message =
@@ -181,8 +187,23 @@ fn check_locales(flow: &Flow<'_>, text: &Node<'_>, path: &str, found: &mut Vec<D
     }
 }
 
-/// The localizable texts of a step, with their pointers.
-pub(in crate::flow) fn texts<'d>(step: &Step<'d>) -> Vec<(&'d Node<'d>, String)> {
+/// Where a text stands in its step.
+#[derive(Clone, Copy)]
+enum TextPlace {
+    Member(&'static str),
+    Option(usize, &'static str),
+}
+
+impl TextPlace {
+    fn pointer(self, step: &Step<'_>) -> String {
+        match self {
+            Self::Member(name) => join(&step.path, name),
+            Self::Option(at, name) => join(&join_index(&join(&step.path, "options"), at), name),
+        }
+    }
+}
+
+fn each_text<'d>(step: &Step<'d>, mut visit: impl FnMut(&'d Node<'d>, TextPlace)) {
     let names: &[&str] = match step.kind {
         Kind::Say | Kind::Handoff => &["text"],
         Kind::Media => &["caption"],
@@ -190,20 +211,26 @@ pub(in crate::flow) fn texts<'d>(step: &Step<'d>) -> Vec<(&'d Node<'d>, String)>
         Kind::Choice => &["text", "button", "invalid"],
         _ => &[],
     };
-    let mut texts: Vec<_> = names
-        .iter()
-        .filter_map(|name| step.node.get(name).map(|text| (text, join(&step.path, name))))
-        .collect();
+    for name in names {
+        if let Some(text) = step.node.get(name) {
+            visit(text, TextPlace::Member(name));
+        }
+    }
     if step.kind == Kind::Choice {
         let options = step.node.get("options").map_or(&[][..], Node::items);
         for (at, option) in options.iter().enumerate() {
-            let path = join_index(&join(&step.path, "options"), at);
             for name in ["label", "description"] {
                 if let Some(text) = option.get(name) {
-                    texts.push((text, join(&path, name)));
+                    visit(text, TextPlace::Option(at, name));
                 }
             }
         }
     }
+}
+
+/// The localizable texts of a step, with their pointers.
+pub(in crate::flow) fn texts<'d>(step: &Step<'d>) -> Vec<(&'d Node<'d>, String)> {
+    let mut texts = Vec::new();
+    each_text(step, |text, place| texts.push((text, place.pointer(step))));
     texts
 }

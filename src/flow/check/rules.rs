@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-use crate::flow::json::Node;
+use crate::flow::json::{Json, Node};
 use crate::flow::text;
 
 /// Index of a subschema.
@@ -40,10 +40,37 @@ pub(super) struct Rules {
     pub(super) condition: Option<(RuleIdx, Option<RuleIdx>, Option<RuleIdx>)>,
 }
 
+/// The types that a value may have, as bits of [`type_bits`].
 #[derive(Debug)]
 pub(super) struct Types {
-    pub(super) names: Vec<String>,
+    pub(super) bits: u8,
     pub(super) text: String,
+}
+
+/// The types that a value has: a whole number has two.
+pub(super) fn type_bits(node: &Node<'_>) -> u8 {
+    match &node.json {
+        Json::Null => bit_of("null"),
+        Json::Bool(_) => bit_of("boolean"),
+        Json::Number(number) if number.fract() == 0.0 => bit_of("number") | bit_of("integer"),
+        Json::Number(_) => bit_of("number"),
+        Json::String(_) => bit_of("string"),
+        Json::Array(_) => bit_of("array"),
+        Json::Object(_) => bit_of("object"),
+    }
+}
+
+const fn bit_of(name: &str) -> u8 {
+    // The first letters differ, except those of `number` and `null`.
+    match name.as_bytes() {
+        [b'n', b'u', b'l', ..] => 1,
+        [b'b', ..] => 2,
+        [b'n', ..] => 4,
+        [b'i', ..] => 8,
+        [b's', ..] => 16,
+        [b'a', ..] => 32,
+        _ => 64,
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,7 +161,10 @@ impl Compiled {
                         }
                         name => name.as_str().map(str::to_owned).into_iter().collect(),
                     };
-                    rules.types = Some(Types { text: names.join(","), names });
+                    rules.types = Some(Types {
+                        bits: names.iter().fold(0, |bits, name| bits | bit_of(name)),
+                        text: names.join(","),
+                    });
                 }
                 "const" => rules.constant = Some((Node::from_value(value), value.to_string())),
                 "enum" => {

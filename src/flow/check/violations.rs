@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::rules::{Additional, Compiled, RuleIdx, Rules, compiled};
+use super::rules::{Additional, Compiled, RuleIdx, Rules, compiled, type_bits};
 use super::{Draft, Near};
 use crate::flow::digest::canonical;
 use crate::flow::json::{Json, Node};
@@ -32,7 +32,7 @@ impl<'n> Walk<'n> {
             self.check(reference, node);
         }
         if let Some(types) = &rules.types
-            && !types.names.iter().any(|name| is_type(node, name))
+            && types.bits & type_bits(node) == 0
         {
             self.report(format!("must be {}", types.text));
         }
@@ -189,24 +189,13 @@ impl<'n> Walk<'n> {
     /// Whether `node` satisfies a test of `if` or `not`: types, constants and required members.
     fn holds(&self, index: RuleIdx, node: &Node<'_>) -> bool {
         let rules = self.compiled.at(index);
-        rules.types.as_ref().is_none_or(|types| types.names.iter().any(|name| is_type(node, name)))
+        rules.types.as_ref().is_none_or(|types| types.bits & type_bits(node) != 0)
             && rules.constant.as_ref().is_none_or(|(constant, _)| node.same(constant))
             && (!node.is_object()
                 || (rules.required.iter().all(|name| node.get(name).is_some())
                     && rules.properties.iter().all(|(name, index)| {
                         node.get(name).is_none_or(|value| self.holds(*index, value))
                     })))
-    }
-}
-
-fn is_type(node: &Node<'_>, name: &str) -> bool {
-    match &node.json {
-        Json::Null => name == "null",
-        Json::Bool(_) => name == "boolean",
-        Json::Number(number) => name == "number" || (name == "integer" && number.fract() == 0.0),
-        Json::String(_) => name == "string",
-        Json::Array(_) => name == "array",
-        Json::Object(_) => name == "object",
     }
 }
 

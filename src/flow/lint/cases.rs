@@ -25,7 +25,12 @@ pub(super) fn lint(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
                         texts.iter().find_map(|text| Some((text, seen.get(text)?)))
                     {
                         let message = format!("{text} is listed before, in case {first}");
-                        found.add("shadowed-case", Some(at), join(&exit.path, "is"), message);
+                        found.add(
+                            "shadowed-case",
+                            Some(at),
+                            join(&exit.path(&step.path), "is"),
+                            message,
+                        );
                     }
                     for text in texts {
                         seen.entry(text).or_insert(exit.index);

@@ -51,7 +51,7 @@ pub(super) fn lint(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
             }
         }
         if is_whatsapp {
-            let timeout = step.exit(Slot::Timeout).map(|exit| (exit.node, exit.path.clone()));
+            let timeout = step.exit(Slot::Timeout).map(|exit| (exit.node, exit.path(&step.path)));
             let wait = (step.kind == Kind::Wait).then(|| (step.node, step.path.clone()));
             for (node, path) in timeout.into_iter().chain(wait) {
                 let seconds = node.get("seconds").and_then(Node::as_number).unwrap_or_default();
@@ -124,11 +124,12 @@ fn menu(facts: &Facts<'_, '_>, at: usize, display: &str, found: &mut Findings<'_
 }
 
 fn option_ids(facts: &Facts<'_, '_>, at: usize, found: &mut Findings<'_>) {
-    for exit in facts.flow.steps[at].exits.iter().filter(|exit| exit.slot == Slot::Option) {
+    let step = &facts.flow.steps[at];
+    for exit in step.exits.iter().filter(|exit| exit.slot == Slot::Option) {
         let len = exit.node.str_of("id").map_or(0, str::len);
         if len > MAX_OPTION_ID_BYTES {
             let message = format!("{len} bytes; Telegram takes {MAX_OPTION_ID_BYTES}");
-            found.add("option-id-too-long", Some(at), join(&exit.path, "id"), message);
+            found.add("option-id-too-long", Some(at), join(&exit.path(&step.path), "id"), message);
         }
     }
 }

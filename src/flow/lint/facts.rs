@@ -43,10 +43,14 @@ impl<'d> Facts<'_, 'd> {
         self.declared.contains_key(name) || self.written.contains(name)
     }
 
-    /// Names that may be read, in the order of the document.
-    pub(super) fn known_names(&self) -> impl Iterator<Item = &str> {
+    /// Names that may be read, sorted: the order of members must not decide which one is suggested.
+    pub(super) fn known_names(&self) -> Vec<&str> {
         let declared = self.declarations().iter().map(|member| &*member.name);
-        declared.chain(self.writes.iter().map(|(_, name, _)| *name))
+        let mut names: Vec<&str> =
+            declared.chain(self.writes.iter().map(|(_, name, _)| *name)).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Whether the flow is for that channel; `whatsapp` when it does not say.

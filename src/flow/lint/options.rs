@@ -46,7 +46,7 @@ fn menu(facts: &Facts<'_, '_>, at: usize, keywords: &HashSet<String>, found: &mu
     let mut seen: HashMap<(&str, String), usize> = HashMap::new();
     for (index, option) in options.iter().enumerate() {
         let Some(label) = option.node.get("label") else { continue };
-        let path = join(&option.path, "label");
+        let path = join(&option.path(&step.path), "label");
         let id_of = |index: usize| options[index].node.str_of("id").unwrap_or_default();
         for (locale, text) in shown(label, &facts.flow.locales) {
             let folded = fold(text);
@@ -81,10 +81,9 @@ fn shown<'t>(label: &'t Node<'_>, locales: &[&'t str]) -> Vec<(&'t str, &'t str)
     match label.as_str() {
         Some(text) if locales.is_empty() => vec![("", text)],
         Some(text) => locales.iter().map(|locale| (*locale, text)).collect(),
-        None => label
-            .members()
-            .iter()
-            .filter_map(|member| Some((&*member.name, member.value.as_str()?)))
-            .collect(),
+        None => {
+            let text = |locale: &&'t str| Some((*locale, label.str_of(locale)?));
+            locales.iter().filter_map(text).collect()
+        }
     }
 }

@@ -141,7 +141,7 @@ fn dead_ends(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
         for edge in facts.edges[at].iter().filter(|edge| edge.to.is_none()) {
             let path = match (edge.kind, edge.exit) {
                 (EdgeKind::Answer, _) => step.path.clone(),
-                (EdgeKind::Option, Some(exit)) => step.exits[exit].path.clone(),
+                (EdgeKind::Option, Some(exit)) => step.exits[exit].path(&step.path),
                 _ => continue,
             };
             let message = "the user answers and the flow ends without a word";
@@ -174,7 +174,7 @@ fn jumps(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
         }
         for exit in &step.exits {
             let target = exit.goto.and_then(|id| flow.find(id));
-            check(step.block, Some(at), target, join(&exit.path, "goto"));
+            check(step.block, Some(at), target, join(&exit.path(&step.path), "goto"));
         }
     }
     for (at, step) in flow.steps.iter().enumerate() {
@@ -196,7 +196,7 @@ fn jumps(facts: &Facts<'_, '_>, found: &mut Findings<'_>) {
                 && exit.goto.is_none()
             {
                 let message = "a case that does nothing";
-                found.add("empty-branch", Some(at), exit.path.clone(), message);
+                found.add("empty-branch", Some(at), exit.path(&step.path), message);
             }
         }
     }

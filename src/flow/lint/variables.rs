@@ -128,7 +128,7 @@ impl<'d> Types<'_, '_, '_, 'd> {
                 let on = step.node.str_of("on").unwrap_or_default();
                 for exit in step.exits.iter().filter(|exit| exit.node.get("is").is_some()) {
                     let Some(is) = exit.node.get("is") else { continue };
-                    let path = join(&exit.path, "is");
+                    let path = join(&exit.path(&step.path), "is");
                     if is.is_array() {
                         for (at, value) in is.items().iter().enumerate() {
                             self.constant(on, value, join_index(&path, at));
