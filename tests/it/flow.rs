@@ -7,7 +7,9 @@ use botmesh_docs::error::ToolError;
 use botmesh_docs::tools::{self, Arguments, Context};
 use serde_json::{Value, json};
 
+mod cli;
 mod json_cases;
+mod manual;
 mod properties;
 
 fn cases(folder: &str) -> PathBuf {
@@ -68,7 +70,7 @@ fn only(list: &Value, names: &[&str]) -> Value {
             .collect::<serde_json::Map<_, _>>()
             .into()
     };
-    list.as_array().map(|list| list.iter().map(pick).collect()).unwrap_or(Value::Null)
+    list.as_array().map_or(Value::Null, |list| list.iter().map(pick).collect())
 }
 
 const ISSUE: &[&str] = &["path", "message"];
