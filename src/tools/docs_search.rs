@@ -153,7 +153,7 @@ pub fn hint(snapshot: &Snapshot, query: &Query, answer: &Answer) -> Option<Strin
             .map(|(name, _)| format!("`{name}`"));
         let named: Vec<String> = named.collect();
         let n = outside.total;
-        return Some(format!("nothing under {}: {n} without", named.join(" and ")));
+        return Some(format!("nothing found with {}; {n} sections without", named.join(" and ")));
     }
     if !query.text.chars().any(char::is_alphanumeric) {
         return Some("the query holds no letter or digit".to_owned());

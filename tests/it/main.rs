@@ -1,8 +1,14 @@
 //! The one integration binary: everything is tried on the real program, from outside.
 
+mod cli;
+mod console;
+mod docs_tools;
+mod folder;
 mod matcher;
+mod paths;
 mod program;
 mod properties;
+mod query;
 mod schemas;
 mod sdk;
 mod stdio;
