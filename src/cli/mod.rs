@@ -30,7 +30,7 @@ use crate::error::ToolError;
 const MAX_HELP_WIDTH: usize = 100;
 
 const EXAMPLES: &str = "Examples:
-  botmesh-docs --docs docs                     serve docs/ to an agent over standard input and output
+  botmesh-docs --docs docs                     serve docs/ to an agent
   botmesh-docs search --docs docs exact words  find sections from the command line
   botmesh-docs page --docs docs en/index.md    read a page";
 

@@ -20,7 +20,8 @@ pub(super) fn failure(error: &clap::Error) -> Failure {
         [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
     let near = suggestions.into_iter().find_map(|kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        // The best one comes last.
+        ContextValue::Strings(words) => words.last().cloned(),
         _ => None,
     });
     let help = match near {

@@ -153,7 +153,7 @@ pub fn hint(snapshot: &Snapshot, query: &Query, answer: &Answer) -> Option<Strin
             .map(|(name, _)| format!("`{name}`"));
         let named: Vec<String> = named.collect();
         let n = outside.total;
-        return Some(format!("nothing under {}: {n} without", named.join(" and ")));
+        return Some(format!("nothing found with {}; {n} sections without", named.join(" and ")));
     }
     if !query.text.chars().any(char::is_alphanumeric) {
         return Some("the query holds no letter or digit".to_owned());
@@ -219,6 +219,7 @@ fn explain(explanation: &Explanation) -> Value {
         "phrase_factor": rounded(explanation.phrase_factor),
         "near_factor": rounded(explanation.near_factor),
         "page_share": rounded(explanation.page_share),
+        "translation_factor": rounded(explanation.translation_factor),
         "ideal": rounded(explanation.ideal),
     })
 }

@@ -1,9 +1,15 @@
 //! The one integration binary: everything is tried on the real program, from outside.
 
+mod cli;
+mod console;
+mod docs_tools;
 mod flow;
+mod folder;
 mod matcher;
+mod paths;
 mod program;
 mod properties;
+mod query;
 mod schemas;
 mod sdk;
 mod stdio;

@@ -25,7 +25,15 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_botmesh-docs");
 /// A command for the program that nothing of this machine's settings reaches: its caches go below `home`.
 pub(crate) fn command(home: &Path) -> Command {
     let mut command = Command::new(BINARY);
-    for name in ["BOTMESH_DOCS_DIR", "BOTWA_DOCS_DIR", "RUST_LOG", "RUST_BACKTRACE"] {
+    for name in [
+        "BOTMESH_DOCS_DIR",
+        "BOTWA_DOCS_DIR",
+        "RUST_LOG",
+        "RUST_BACKTRACE",
+        "COLUMNS",
+        "NO_COLOR",
+        "CLICOLOR_FORCE",
+    ] {
         command.env_remove(name);
     }
     command.env("HOME", home).env("XDG_CACHE_HOME", home.join("cache"));
