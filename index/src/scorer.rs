@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use tantivy::schema::IndexRecordOption;
 
 use crate::error::IndexError;
-use crate::query::Plan;
+use crate::query::{ListPostings, Plan};
 use crate::snapshot::{SegmentView, Snapshot};
 use crate::place::{MAX_PLACE_CODE, Place};
 
@@ -115,31 +115,41 @@ fn add_up(
         for (lang, of_lang) in (0..).zip(&term.langs) {
             let covered = worth(of_lang.idf * term.weight);
             for list in &of_lang.lists {
-                let Some((_, info)) = list.infos.iter().find(|(ord, _)| *ord == segment_ord) else { continue };
+                let Some((_, postings)) = list.postings.iter().find(|(ord, _)| *ord == segment_ord) else {
+                    continue;
+                };
                 let weights = weights(of_lang.idf * list.variant * term.weight);
-                let mut postings = segment
-                    .terms
-                    .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
-                    .map_err(tantivy::TantivyError::from)?;
-                while postings.block_len() > 0 {
-                    for (&doc, &code) in postings.docs().iter().zip(postings.freqs()) {
-                        let slot = &mut slots[doc as usize];
-                        if slot.term == 0 {
-                            touched.push((doc, lang));
-                        }
-                        if slot.term != t {
-                            slot.term = t;
-                            slot.best = 0;
-                            slot.covered += covered;
-                            slot.words |= word;
-                        }
-                        let weight = weights[(code as usize).min(MAX_PLACE_CODE)];
-                        if weight > slot.best {
-                            slot.sum += weight - slot.best;
-                            slot.best = weight;
+                let mut add = |doc: u32, code: u32| {
+                    let slot = &mut slots[doc as usize];
+                    if slot.term == 0 {
+                        touched.push((doc, lang));
+                    }
+                    if slot.term != t {
+                        slot.term = t;
+                        slot.best = 0;
+                        slot.covered += covered;
+                        slot.words |= word;
+                    }
+                    let weight = weights[(code as usize).min(MAX_PLACE_CODE)];
+                    if weight > slot.best {
+                        slot.sum += weight - slot.best;
+                        slot.best = weight;
+                    }
+                };
+                match postings {
+                    ListPostings::Made(made) => made.iter().for_each(|&(doc, code)| add(doc, code)),
+                    ListPostings::Stored(info) => {
+                        let mut blocks = segment
+                            .terms
+                            .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
+                            .map_err(tantivy::TantivyError::from)?;
+                        while blocks.block_len() > 0 {
+                            for (&doc, &code) in blocks.docs().iter().zip(blocks.freqs()) {
+                                add(doc, code);
+                            }
+                            blocks.advance();
                         }
                     }
-                    postings.advance();
                 }
             }
         }

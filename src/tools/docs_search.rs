@@ -89,7 +89,11 @@ pub struct Answer {
 /// # Errors
 /// The path's glob cannot be read, or the index is damaged.
 pub fn search(snapshot: &Snapshot, query: &Query) -> Result<Answer, ToolError> {
-    let reply = snapshot.search(query).map_err(|error| docs::index_error(&error))?;
+    let mut reply = snapshot.search(query).map_err(|error| docs::index_error(&error))?;
+    if query.lang.as_ref().is_some_and(|lang| snapshot.languages().all(|(code, _)| code != lang)) {
+        // The words are not to blame.
+        reply.unmatched.clear();
+    }
     let is_filtered = query.lang.is_some() || query.path.is_some();
     if !reply.hits.is_empty() || !is_filtered {
         return Ok(Answer { reply, outside_filter: None });
@@ -153,12 +157,16 @@ pub fn hint(snapshot: &Snapshot, query: &Query, answer: &Answer) -> Option<Strin
             .map(|(name, _)| format!("`{name}`"));
         let named: Vec<String> = named.collect();
         let n = outside.total;
-        return Some(format!("nothing found with {}; {n} sections without", named.join(" and ")));
+        return Some(format!(
+            "nothing found with {}, {} without",
+            named.join(" and "),
+            docs::count(n, "section")
+        ));
     }
     if !query.text.chars().any(char::is_alphanumeric) {
         return Some("the query holds no letter or digit".to_owned());
     }
-    Some("no section holds these words: try others, or see the pages with docs_outline".to_owned())
+    Some("try other words, or see the pages with docs_outline".to_owned())
 }
 
 fn hit(hit: &Hit) -> Value {

@@ -106,9 +106,9 @@ fn a_section_is_its_markdown_with_its_subsections() {
 
 #[test]
 fn long_replies_are_cut_and_the_rest_can_be_had() {
-    let blocks: String = (0..900)
-        .map(|at| format!("## Parte {at}\n\npalabra {}\n\n", "relleno ".repeat(20)))
-        .collect();
+    let filler = "relleno ".repeat(20);
+    let block = |at: u32| format!("## Parte {at}\n\npalabra {filler}\n\n");
+    let blocks = (0..900).map(block).collect::<Vec<_>>().concat();
     let wide = "x".repeat(100_000);
     let fresh = tree(&json!([
         { "path": "docs/long.md", "text": blocks },
