@@ -12,16 +12,16 @@ use crate::place::{MAX_PLACE_CODE, Place};
 
 /// How much a place counts; ranking.md section 2.
 pub(crate) const HEADING_WEIGHT: f64 = 2.0;
-pub(crate) const CONTEXT_WEIGHT: f64 = 1.5;
+pub(crate) const CONTEXT_WEIGHT: f64 = 1.75;
 pub(crate) const TRAIL_WEIGHT: f64 = 1.5;
-pub(crate) const LEAD_WEIGHT: f64 = 1.5;
+pub(crate) const LEAD_WEIGHT: f64 = 1.3;
 pub(crate) const TEXT_WEIGHT: f64 = 1.0;
 /// A term that is only part of a name counts a little less than the word itself.
 pub(crate) const PART_WEIGHT: f64 = 0.8;
 /// Share of the base that depends on how much of the query a section covers.
-pub(crate) const COVERAGE_SHARE: f64 = 0.3;
+pub(crate) const COVERAGE_SHARE: f64 = 0.15;
 /// A section in the other language than the query's, when that is clear.
-pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.7;
+pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.8;
 
 /// Scores are added up in units of this share of 1.
 const UNIT: f64 = 65_536.0;
