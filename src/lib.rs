@@ -10,4 +10,5 @@ pub mod error;
 pub mod flow;
 pub mod mcp;
 pub mod quality;
+pub mod report;
 pub mod tools;

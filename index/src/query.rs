@@ -8,19 +8,19 @@ use tantivy_fst::Automaton;
 
 use crate::error::IndexError;
 use crate::language;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SegmentView, Snapshot};
 use crate::terms::{TermKind, cut};
-use crate::writer::{STEM_MARK, WORD_MARK, stem_hash};
+use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 
 /// More distinct words than this say nothing more; later ones are left out, so that no query is slow.
-pub const MAX_QUERY_WORDS: usize = 48;
+pub(crate) const MAX_QUERY_WORDS: usize = 48;
 
 /// A word of the same stem counts this much: an exact word must beat its variants (retrieval.md: full weight −0.015).
-pub(crate) const STEM_WEIGHT: f64 = 0.6;
+const STEM_WEIGHT: f64 = 0.8;
 /// One word written as two, or two as one.
-const COMPOUND_WEIGHT: f64 = 0.6;
-/// A part of the query's name (`append` of `appendLog`) beside the whole name.
-const PART_OF_QUERY_WEIGHT: f64 = 0.4;
+const COMPOUND_WEIGHT: f64 = 0.8;
+/// All parts of the query's name (`append` and `log` for `appendLog`) in place of the name.
+const PARTS_WEIGHT: f64 = 0.6;
 /// What stands in for a word that no section holds: a longer word that begins with it, or a near spelling.
 const PREFIX_WEIGHT: f64 = 0.8;
 const ONE_EDIT_WEIGHT: f64 = 0.7;
@@ -59,7 +59,9 @@ pub(crate) struct QueryTerm {
 /// A term in one language.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LangTerm {
-    /// Highest idf among the lists: what the term can be worth.
+    /// Live sections of the language that hold the word, or its first known form.
+    pub(crate) df: u32,
+    /// Its rarity; 0 when no form is known.
     pub(crate) idf: f64,
     pub(crate) lists: Vec<TermList>,
 }
@@ -72,10 +74,17 @@ pub(crate) struct TermList {
     pub(crate) is_stem: bool,
     /// Live sections that hold it.
     pub(crate) df: u32,
-    pub(crate) idf: f64,
     pub(crate) variant: f64,
-    /// (segment, where its postings are).
-    pub(crate) infos: Vec<(u32, TermInfo)>,
+    /// Where it is, one entry a segment.
+    pub(crate) postings: Vec<(u32, ListPostings)>,
+}
+
+/// A posting list: in the index, or made for the query.
+#[derive(Clone, Debug)]
+pub(crate) enum ListPostings {
+    Stored(TermInfo),
+    /// (document, place code), ascending.
+    Made(Vec<(u32, u32)>),
 }
 
 /// A word that no section holds, and what was used instead.
@@ -148,6 +157,27 @@ impl QueryTerm {
     }
 }
 
+impl LangTerm {
+    /// Adds a form. All forms are worth what the word itself is worth, else the first one that is known.
+    fn add(&mut self, list: Option<TermList>, n_sections: u32) {
+        let Some(list) = list else { return };
+        if self.lists.is_empty() {
+            self.df = list.df;
+            self.idf = idf(n_sections, list.df);
+        }
+        self.lists.push(list);
+    }
+}
+
+impl ListPostings {
+    fn len(&self) -> usize {
+        match self {
+            Self::Stored(info) => info.doc_freq as usize,
+            Self::Made(made) => made.len(),
+        }
+    }
+}
+
 struct Lookup<'a> {
     snapshot: &'a Snapshot,
     langs: &'a [usize],
@@ -158,26 +188,23 @@ impl Lookup<'_> {
     fn word(&self, plan: &mut Plan, i: usize, parts: &[(usize, String)]) -> Result<(), IndexError> {
         let word = plan.words[i].text.clone();
         let mut term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs: Vec::new() };
-        term.langs = self.each_lang(|lang| self.forms(lang, &word, 1.0))?;
-        let mine: Vec<&String> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part).collect();
-        let known = term.is_known();
-        if known {
-            plan.terms.push(term);
-        }
-        let mut parts_known = false;
-        for part in mine {
-            let weight = if known { PART_OF_QUERY_WEIGHT } else { 1.0 };
-            let langs = self.each_lang(|lang| self.forms(lang, part, 1.0))?;
-            let term = QueryTerm { text: part.clone(), word: None, weight, langs };
-            if term.is_known() && !plan.terms.iter().any(|other| other.text == term.text) {
-                parts_known = true;
-                plan.terms.push(term);
+        term.langs = self.each_lang(|lang| {
+            let mut lists = self.forms(lang, &word, 1.0)?;
+            if word.len() >= 2 * MIN_HALF_LETTERS {
+                lists.extend(self.list(lang, JOINED_MARK, &word, COMPOUND_WEIGHT)?);
             }
+            Ok(lists)
+        })?;
+        let mine: Vec<&str> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part.as_str()).collect();
+        for &lang in self.langs {
+            let list = self.all_of(lang, &mine, PARTS_WEIGHT)?;
+            term.langs[lang].add(list, self.snapshot.langs[lang].n_sections);
         }
-        if !known && !parts_known {
-            self.stand_in(plan, i)?;
+        if term.is_known() {
+            plan.terms.push(term);
+            return Ok(());
         }
-        Ok(())
+        self.stand_in(plan, i)
     }
 
     /// The word itself, its stem, and the other words of that stem.
@@ -196,18 +223,20 @@ impl Lookup<'_> {
     /// spellings. The word is reported either way.
     fn stand_in(&self, plan: &mut Plan, i: usize) -> Result<(), IndexError> {
         let word = plan.words[i].text.clone();
-        if let Some((left, right)) = self.halves(&word)? {
-            for half in [&left, &right] {
-                let langs = self.each_lang(|lang| self.forms(lang, half, COMPOUND_WEIGHT))?;
-                plan.terms.push(QueryTerm { text: half.clone(), word: Some(i), weight: 1.0, langs });
-            }
-            self.add_stems(plan, i, &[&left, &right]);
-            plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
-            return Ok(());
-        }
         let mut found = self.completions(&word)?;
         if found.is_empty() {
             found = self.near_spellings(&word)?;
+        }
+        let near = found.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
+        if !near && let Some((left, right)) = self.halves(&word)? {
+            let langs = self.each_lang(|lang| Ok(self.all_of(lang, &[&left, &right], COMPOUND_WEIGHT)?.into_iter().collect()))?;
+            let term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs };
+            if term.is_known() {
+                plan.terms.push(term);
+                self.add_stems(plan, i, &[&left, &right]);
+                plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
+                return Ok(());
+            }
         }
         let used: Vec<String> = found.iter().map(|(text, _)| text.clone()).collect();
         let langs = self.each_lang(|lang| {
@@ -246,7 +275,7 @@ impl Lookup<'_> {
             for &lang in self.langs {
                 let Some(list) = self.list(lang, WORD_MARK, &joined, COMPOUND_WEIGHT)? else { continue };
                 for term in plan.terms.iter_mut().filter(|term| texts.contains(&term.text)) {
-                    term.langs[lang].lists.push(list.clone());
+                    term.langs[lang].add(Some(list.clone()), self.snapshot.langs[lang].n_sections);
                 }
             }
         }
@@ -380,8 +409,9 @@ impl Lookup<'_> {
         let mut langs = vec![LangTerm::default(); self.snapshot.langs.len()];
         for &lang in self.langs {
             let lists = lists(lang)?;
-            let idf = lists.iter().map(|list| list.idf).fold(0.0, f64::max);
-            langs[lang] = LangTerm { idf, lists };
+            for list in lists {
+                langs[lang].add(Some(list), self.snapshot.langs[lang].n_sections);
+            }
         }
         Ok(langs)
     }
@@ -390,11 +420,46 @@ impl Lookup<'_> {
         format!("{}{mark}{word}", self.snapshot.langs[lang].code)
     }
 
+    /// The sections that hold all of several words, each in the weakest of its words' places.
+    fn all_of(&self, lang: usize, words: &[&str], variant: f64) -> Result<Option<TermList>, IndexError> {
+        let mut lists = Vec::new();
+        for word in words {
+            let Some(list) = self.list(lang, WORD_MARK, word, variant)? else { return Ok(None) };
+            lists.push(list);
+        }
+        let Some(first) = lists.first() else { return Ok(None) };
+        let mut made = Vec::new();
+        for (ord, postings) in &first.postings {
+            let segment = &self.snapshot.segments[*ord as usize];
+            let ListPostings::Stored(info) = postings else { continue };
+            let mut common = read_postings(segment, info)?;
+            for list in &lists[1..] {
+                let stored = list.postings.iter().find(|(other, _)| other == ord);
+                let other = match stored {
+                    Some((_, ListPostings::Stored(info))) => read_postings(segment, info)?,
+                    _ => Vec::new(),
+                };
+                common.retain_mut(|(doc, code)| {
+                    let at = other.binary_search_by_key(doc, |(doc, _)| *doc);
+                    at.is_ok_and(|at| {
+                        *code = (*code).min(other[at].1);
+                        true
+                    })
+                });
+            }
+            if !common.is_empty() {
+                made.push((*ord, ListPostings::Made(common)));
+            }
+        }
+        let df = made.iter().map(|(_, postings)| postings.len()).sum::<usize>() as u32;
+        Ok((df > 0).then(|| TermList { matched: words.join(" "), is_stem: false, df, variant, postings: made }))
+    }
+
     /// The posting list of a word or stem in one language; `None` when no live section holds it.
     fn list(&self, lang: usize, mark: char, word: &str, variant: f64) -> Result<Option<TermList>, IndexError> {
         let key = self.key(lang, mark, word);
         let mut df = 0;
-        let mut infos = Vec::new();
+        let mut postings = Vec::new();
         for (ord, segment) in self.snapshot.segments.iter().enumerate() {
             let info = segment.terms.terms().get(&key).map_err(tantivy::TantivyError::from)?;
             let Some(info) = info else { continue };
@@ -402,22 +467,35 @@ impl Lookup<'_> {
             let live = if segment.reader.has_deletes() { live_df(segment, &info)? } else { info.doc_freq };
             if live > 0 {
                 df += live;
-                infos.push((ord as u32, info));
+                postings.push((ord as u32, ListPostings::Stored(info)));
             }
         }
-        let n = self.snapshot.langs[lang].n_sections;
         Ok((df > 0).then(|| TermList {
             matched: word.to_owned(),
             is_stem: mark == STEM_MARK,
             df,
-            idf: idf(n, df),
             variant,
-            infos,
+            postings,
         }))
     }
 }
 
-fn live_df(segment: &crate::snapshot::SegmentView, info: &TermInfo) -> Result<u32, IndexError> {
+/// The live documents of a posting list with their place codes.
+fn read_postings(segment: &SegmentView, info: &TermInfo) -> Result<Vec<(u32, u32)>, IndexError> {
+    let mut postings = segment
+        .terms
+        .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
+        .map_err(tantivy::TantivyError::from)?;
+    let mut read = Vec::new();
+    while postings.block_len() > 0 {
+        let block = postings.docs().iter().copied().zip(postings.freqs().iter().copied());
+        read.extend(block.filter(|(doc, _)| segment.ordinals[*doc as usize] != u32::MAX));
+        postings.advance();
+    }
+    Ok(read)
+}
+
+fn live_df(segment: &SegmentView, info: &TermInfo) -> Result<u32, IndexError> {
     let mut postings = segment
         .terms
         .read_block_postings_from_terminfo(info, IndexRecordOption::Basic)

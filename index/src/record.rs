@@ -54,6 +54,11 @@ impl SectionRecord {
         }
     }
 
+    /// The stems of the heading's words, and of the text's.
+    pub(crate) fn heading_and_text_stems(&self) -> (&[u32], &[u32]) {
+        self.stems.split_at((self.n_heading_words as usize).min(self.stems.len()))
+    }
+
     /// The line that a byte of `text` comes from.
     pub(crate) fn line_at(&self, offset: usize) -> u32 {
         line_at(&self.text_lines, self.start_line, offset)

@@ -26,8 +26,8 @@ pub struct Snapshot {
     /// All sections in the order of pages and positions.
     pub(crate) sections: Vec<DocAddress>,
     pub(crate) langs: Vec<LangInfo>,
-    /// (translation key, page), sorted.
-    translations: Vec<(String, u32)>,
+    /// Pages in the order of their translation groups.
+    translations: Vec<u32>,
     cached_bytes: AtomicUsize,
 }
 
@@ -41,6 +41,10 @@ pub(crate) struct PageInfo {
     /// The page's sections in [`Snapshot::sections`].
     pub(crate) first_section: u32,
     pub(crate) n_sections: u32,
+    /// Translations of one page share a group: where it begins in [`Snapshot::translations`].
+    pub(crate) group: u32,
+    /// How many other pages are in the group.
+    pub(crate) n_twins: u32,
     address: DocAddress,
 }
 
@@ -123,6 +127,8 @@ impl Snapshot {
                 lang: 0,
                 first_section: sections.len() as u32,
                 n_sections: 0,
+                group: 0,
+                n_twins: 0,
                 address,
             });
         }
@@ -158,12 +164,7 @@ impl Snapshot {
                 })
             })
             .collect::<Result<_, IndexError>>()?;
-        let mut translations: Vec<(String, u32)> = pages
-            .iter()
-            .enumerate()
-            .map(|(i, page)| (translation_key(&page.path), i as u32))
-            .collect();
-        translations.sort_unstable();
+        let translations = group_translations(&mut pages);
         Ok(Self {
             generation,
             searcher,
@@ -211,15 +212,13 @@ impl Snapshot {
         Ok(page_record(&self.searcher, self.pages[page].address)?.text)
     }
 
-    /// The other pages that say the same in another language.
+    /// The other pages that say the same in another language, by path.
     pub(crate) fn twins(&self, page: usize) -> impl Iterator<Item = usize> {
-        let key = translation_key(&self.pages[page].path);
-        let lang = self.pages[page].lang;
-        let start = self.translations.partition_point(|(other, _)| *other < key);
-        self.translations[start..]
+        let PageInfo { group, n_twins, lang, .. } = self.pages[page];
+        let group = group as usize..(group + n_twins) as usize + 1;
+        self.translations[group]
             .iter()
-            .take_while(move |(other, _)| *other == key)
-            .map(|(_, twin)| *twin as usize)
+            .map(|twin| *twin as usize)
             .filter(move |twin| self.pages[*twin].lang != lang)
     }
 
@@ -247,9 +246,21 @@ fn page_record(searcher: &Searcher, address: DocAddress) -> Result<PageRecord, I
     PageRecord::decode(&bytes).ok_or_else(|| IndexError::Unusable("a page's record is damaged".into()))
 }
 
-/// Equal for translations of one page: the path without its language.
-fn translation_key(path: &str) -> String {
-    language::of_path(path).map_or_else(|| path.to_owned(), |found| found.rest)
+/// Puts pages that differ only in the language of their path into one group; returns all pages by group.
+fn group_translations(pages: &mut [PageInfo]) -> Vec<u32> {
+    let key = |path: &str| language::of_path(path).map_or_else(|| path.to_owned(), |found| found.rest);
+    let mut keyed: Vec<(String, u32)> =
+        pages.iter().zip(0..).map(|(page, i)| (key(&page.path), i)).collect();
+    keyed.sort_unstable();
+    let mut start = 0;
+    for group in keyed.chunk_by(|a, b| a.0 == b.0) {
+        for (_, page) in group {
+            pages[*page as usize].group = start;
+            pages[*page as usize].n_twins = group.len() as u32 - 1;
+        }
+        start += group.len() as u32;
+    }
+    keyed.into_iter().map(|(_, page)| page).collect()
 }
 
 impl std::fmt::Debug for Snapshot {

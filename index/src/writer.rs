@@ -1,7 +1,7 @@
 //! Writes pages into a tantivy index: one document a page, one a section.
 //!
 //! A section's document holds each of its terms once. How often tantivy is told to have seen it is no count but a
-//! *place* (1 to 8, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
+//! *place* (1 to 10, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
 //! document and place together.
 
 use std::collections::HashMap;
@@ -18,52 +18,21 @@ use tantivy::{IndexSettings, IndexWriter, TantivyDocument, Term};
 use crate::error::{IndexError, Problem};
 use crate::language::stem;
 use crate::page::Page;
+use crate::place::Place;
 use crate::record::{PageRecord, SectionRecord};
 use crate::section::Section;
 use crate::snapshot::Snapshot;
 use crate::terms::{TermKind, cut};
 use crate::tree::DocsTree;
 
-/// Where in a section a term stands; the strongest place counts. The discriminant is what is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// In the text, after its first words.
-    Text = 1,
-    /// Among the first words of the text.
-    Lead = 2,
-    /// In the page's title, its path, its front matter's keywords, or a heading above.
-    Context = 3,
-    /// In the section's own heading.
-    Heading = 4,
-}
-
-impl Place {
-    /// The place and whether the term is only a part of a name there, from what the index stores.
-    pub(crate) fn of_code(code: u32) -> (Self, bool) {
-        let place = match (code - 1) / 2 {
-            0 => Self::Text,
-            1 => Self::Lead,
-            2 => Self::Context,
-            _ => Self::Heading,
-        };
-        (place, code % 2 == 1)
-    }
-
-    /// What the index stores: 1 to 8, a part below the whole word in the same place.
-    fn code(self, is_part: bool) -> u8 {
-        2 * self as u8 - u8::from(is_part)
-    }
-}
-
-/// Highest code of [`Place::code`].
-pub(crate) const MAX_PLACE_CODE: usize = 8;
-
 /// The first words of a section's text say what it is about; ranking.md measured +0.017 nDCG at about this many.
-const LEAD_WORDS: u32 = 40;
+const LEAD_WORDS: u32 = 25;
 
 /// Separates a language from a word in the term dictionary, and from a stem: no word holds a control character.
 pub(crate) const WORD_MARK: char = '\u{1}';
 pub(crate) const STEM_MARK: char = '\u{2}';
+/// Marks two neighbours written as one.
+pub(crate) const JOINED_MARK: char = '\u{3}';
 
 /// Memory that one writing thread may fill before it closes a segment; tantivy takes what it needs below it.
 const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
@@ -156,7 +125,7 @@ impl Index {
         let context = page_context(page);
         let mut terms = SectionTerms::default();
         for (i, section) in page.sections.iter().enumerate() {
-            let record = terms.collect(&page.lang, &context, section);
+            let record = terms.collect(&page.lang, &page.title, &context, section);
             let mut document = TantivyDocument::default();
             document.add_text(fields.path, &page.path);
             document.add_u64(fields.position, i as u64 + 1);
@@ -212,10 +181,10 @@ fn settings() -> IndexSettings {
 }
 
 /// The texts that every section of a page stands under.
-fn page_context(page: &Page) -> Vec<&str> {
-    let mut context = vec![page.title.as_str(), page.path.trim_end_matches(".md")];
-    context.extend(page.keywords.iter().map(String::as_str));
-    context
+fn page_context(page: &Page) -> Vec<(&str, Place)> {
+    let path = page.path.rsplit_once('.').map_or(page.path.as_str(), |(path, _)| path);
+    let keywords = page.keywords.iter().map(|text| (text.as_str(), Place::Context));
+    [(page.title.as_str(), Place::Context), (path, Place::Trail)].into_iter().chain(keywords).collect()
 }
 
 /// The distinct terms of one section with their strongest places. Kept between sections for its memory.
@@ -229,13 +198,22 @@ struct SectionTerms {
 }
 
 impl SectionTerms {
-    fn collect(&mut self, lang: &str, context: &[&str], section: &Section) -> SectionRecord {
+    fn collect(
+        &mut self,
+        lang: &str,
+        title: &str,
+        context: &[(&str, Place)],
+        section: &Section,
+    ) -> SectionRecord {
         self.slots.clear();
         self.keys.clear();
         self.entries.clear();
-        for text in context.iter().copied().chain(section.heading_path.iter().map(String::as_str)) {
-            cut(text, |term| self.note(lang, term.text, Place::Context.code(term.kind == TermKind::Part)));
+        let trail = section.heading_path.iter().map(|text| (text.as_str(), Place::Trail));
+        for (text, place) in context.iter().copied().chain(trail) {
+            cut(text, |term| self.note(lang, term.text, place.code(term.kind == TermKind::Part)));
         }
+        self.note_joined(title, Place::Context);
+        self.note_joined(&section.heading, Place::Heading);
         let mut stems = Vec::new();
         cut(&section.heading, |term| {
             self.note(lang, term.text, Place::Heading.code(term.kind == TermKind::Part));
@@ -264,6 +242,22 @@ impl SectionTerms {
         }
     }
 
+    /// Notes neighbours as one word, so that `cheatsheet` finds the heading *Cheat sheet*. Only in headings and titles:
+    /// in text it would double the index for one query in a thousand.
+    fn note_joined(&mut self, text: &str, place: Place) {
+        let mut before = String::new();
+        cut(text, |term| {
+            if term.kind == TermKind::Word {
+                if !before.is_empty() {
+                    before.push_str(term.text);
+                    self.note_key(JOINED_MARK, &before, place.code(false));
+                }
+                before.clear();
+                before.push_str(term.text);
+            }
+        });
+    }
+
     fn note_key(&mut self, mark: char, word: &str, code: u8) {
         let mut hash = fnv64(word, mark);
         loop {
@@ -288,8 +282,8 @@ impl SectionTerms {
     fn key(&self, entry: u32) -> (char, &str) {
         let start = entry.checked_sub(1).map_or(0, |before| self.entries[before as usize].0 as usize);
         let key = &self.keys[start..self.entries[entry as usize].0 as usize];
-        // Both marks are one byte.
-        (if key.starts_with(WORD_MARK) { WORD_MARK } else { STEM_MARK }, &key[1..])
+        // Marks are one byte.
+        (key.chars().next().unwrap_or(WORD_MARK), &key[1..])
     }
 
     /// The terms as [`PlaceTokenizer`] reads them: a line each, place code, language, mark, word.

@@ -56,5 +56,9 @@ pub(super) fn table(explanation: &Explanation, score: f64, indent: &str, out: &m
         let _ = write!(line, " × {name} {factor:.4}");
     }
     let (share, ideal) = (explanation.page_share, explanation.ideal);
-    let _ = writeln!(out, "{indent}100 × ({line} + page {share:.4}) / {ideal:.4} = {score:.4}");
+    let translation = explanation.translation_factor;
+    let _ = writeln!(
+        out,
+        "{indent}100 × ({line} + page {share:.4}) × translation {translation:.4} / {ideal:.4} = {score:.4}"
+    );
 }

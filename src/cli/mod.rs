@@ -7,6 +7,7 @@ mod completions;
 mod docs_args;
 mod eval;
 mod explanation;
+pub mod flow;
 mod hits;
 mod man;
 mod outline;
@@ -60,6 +61,8 @@ enum Verb {
     Outline(outline::OutlineArgs),
     Reindex(reindex::ReindexArgs),
     Eval(eval::EvalArgs),
+    /// Check, draw, compare, migrate, format and simulate flow documents
+    Flow(flow::FlowArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -125,9 +128,17 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Outline(args)) => outline::run(&args),
         Some(Verb::Reindex(args)) => reindex::run(&args),
         Some(Verb::Eval(args)) => eval::run(&args),
+        Some(Verb::Flow(args)) => run_flow(&args),
         Some(Verb::Completions(args)) => Ok(completions::run(&args)),
         Some(Verb::Man(_)) => man::run(),
     })
+}
+
+fn run_flow(args: &flow::FlowArgs) -> Result<Outcome, Failure> {
+    let mut text = Vec::new();
+    let outcome = flow::run(args, &mut text, &mut StandardError).map_err(|error| Failure::new(error.to_string()))?;
+    let text = String::from_utf8(text).map_err(|_| Failure::new("output is not UTF-8"))?;
+    Ok(Outcome { text, has_findings: outcome == flow::Outcome::Findings })
 }
 
 /// What the system says, in its plainest words.

@@ -3,7 +3,7 @@
 use botmesh_index::explain::Explanation;
 use botmesh_index::search::{Hit, MAX_LIMIT, Query, SearchReply};
 use botmesh_index::snapshot::Snapshot;
-use botmesh_index::writer::Place;
+use botmesh_index::place::Place;
 use serde_json::{Value, json};
 
 use super::docs::{self, MAX_REPLY_BYTES};
@@ -227,6 +227,7 @@ fn explain(explanation: &Explanation) -> Value {
         "phrase_factor": rounded(explanation.phrase_factor),
         "near_factor": rounded(explanation.near_factor),
         "page_share": rounded(explanation.page_share),
+        "translation_factor": rounded(explanation.translation_factor),
         "ideal": rounded(explanation.ideal),
     })
 }
@@ -235,7 +236,8 @@ fn explain(explanation: &Explanation) -> Value {
 pub fn place(place: Place) -> &'static str {
     match place {
         Place::Heading => "heading",
-        Place::Context => "context",
+        Place::Context => "title",
+        Place::Trail => "trail",
         Place::Lead => "lead",
         Place::Text => "text",
     }

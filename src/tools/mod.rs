@@ -9,6 +9,14 @@ mod docs;
 mod docs_outline;
 mod docs_page;
 mod docs_search;
+pub mod flow;
+mod flow_analyze;
+mod flow_diff;
+mod flow_digest;
+mod flow_migrate;
+mod flow_schema;
+mod flow_simulate;
+mod flow_validate;
 
 use serde_json::Value;
 
@@ -66,7 +74,7 @@ pub struct Tool {
 /// The tools that `context` can serve, in the order of `tools/list`.
 pub fn catalogue(context: &Context) -> Vec<&'static Tool> {
     let docs = if context.docs.is_some() { DOCS_TOOLS } else { &[] };
-    docs.iter().collect()
+    docs.iter().chain(flow::FLOW_TOOLS).collect()
 }
 
 /// The tools of a docs tree.

@@ -3,6 +3,7 @@
 mod cli;
 mod console;
 mod docs_tools;
+mod flow;
 mod folder;
 mod matcher;
 mod paths;
