@@ -23,11 +23,13 @@ fn main() {
     if let [docs, queries, corpus] = args.as_slice() {
         return compare("given", Path::new(docs), Path::new(queries), corpus);
     }
-    let shared = std::env::var_os("BOTMESH_SHARED").map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
+    let shared = std::env::var_os("BOTMESH_SHARED")
+        .map_or_else(|| PathBuf::from("../shared"), PathBuf::from);
     let queries = shared.join("eval/dev.jsonl");
-    for (name, docs, corpus) in
-        [("S", "corpora/vitepress/docs", "vitepress"), ("M", "corpora/kubernetes/docs", "kubernetes")]
-    {
+    for (name, docs, corpus) in [
+        ("S", "corpora/vitepress/docs", "vitepress"),
+        ("M", "corpora/kubernetes/docs", "kubernetes"),
+    ] {
         let docs = shared.join(docs);
         if docs.is_dir() && queries.is_file() {
             compare(name, &docs, &queries, corpus);
@@ -48,7 +50,10 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
     let tree = DocsTree::open(docs, &TreeOptions::default()).unwrap();
     let scan = tree.scan();
     let pages: Vec<Page> = scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect();
-    let read = cpu(|| drop(scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect::<Vec<_>>())).0;
+    let read = cpu(|| {
+        drop(scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect::<Vec<_>>())
+    })
+    .0;
     let (ours_build, ours) = cpu(|| {
         let mut index = Index::in_memory(1).unwrap();
         for page in &pages {
@@ -57,17 +62,25 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
         index.commit().unwrap()
     });
     let (stock_build, stock) = cpu(|| Stock::build(&pages));
-    let search = |text: &String| ours.search(&Query { text: text.clone(), limit: 8, ..Query::default() }).unwrap().hits.len();
+    let search = |text: &String| {
+        ours.search(&Query { text: text.clone(), limit: 8, ..Query::default() }).unwrap().hits.len()
+    };
     let ours_times = times(&queries, search);
     let stock_times = times(&queries, |text| stock.search(text));
     println!("{name}: {} sections, {} queries, {ROUNDS} rounds", ours.n_sections(), queries.len());
     for (label, share) in [("p50", 50), ("p90", 90), ("p99", 99)] {
-        let at = |times: &[Duration]| times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
+        let at = |times: &[Duration]| {
+            times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3
+        };
         let (ours, stock) = (at(&ours_times), at(&stock_times));
         println!("  search {label}: {ours:.3} ms, stock {stock:.3} ms, ratio {:.2}", ours / stock);
     }
     let ratio = (read + ours_build).as_secs_f64() / (read + stock_build).as_secs_f64();
-    println!("  build, CPU with reading and splitting: {:?}, stock {:?}, ratio {ratio:.2}", read + ours_build, read + stock_build);
+    println!(
+        "  build, CPU with reading and splitting: {:?}, stock {:?}, ratio {ratio:.2}",
+        read + ours_build,
+        read + stock_build
+    );
 }
 
 fn times<T>(queries: &[String], search: impl Fn(&String) -> T) -> Vec<Duration> {
@@ -91,7 +104,8 @@ fn cpu<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let start = Instant::now();
     let result = work();
     let wall = start.elapsed();
-    let spent = ticks().zip(before).map(|(after, before)| Duration::from_millis((after - before) * 10));
+    let spent =
+        ticks().zip(before).map(|(after, before)| Duration::from_millis((after - before) * 10));
     (spent.unwrap_or(wall), result)
 }
 
@@ -140,14 +154,23 @@ impl Stock {
         while let Some(token) = stream.next() {
             for field in [self.heading, self.text] {
                 let term = Term::from_field_text(field, &token.text);
-                clauses.push((Occur::Should, Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))));
+                clauses.push((
+                    Occur::Should,
+                    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
+                ));
             }
         }
-        let top = self.searcher.search(&BooleanQuery::new(clauses), &TopDocs::with_limit(8).order_by_score()).unwrap();
+        let top = self
+            .searcher
+            .search(&BooleanQuery::new(clauses), &TopDocs::with_limit(8).order_by_score())
+            .unwrap();
         top.iter()
             .map(|(_, address)| {
                 let document: TantivyDocument = self.searcher.doc(*address).unwrap();
-                document.field_values().filter_map(|(_, value)| value.as_str().map(str::len)).sum::<usize>()
+                document
+                    .field_values()
+                    .filter_map(|(_, value)| value.as_str().map(str::len))
+                    .sum::<usize>()
             })
             .sum()
     }

@@ -136,7 +136,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run_flow(args: &flow::FlowArgs) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
-    let outcome = flow::run(args, &mut text, &mut StandardError).map_err(|error| Failure::new(error.to_string()))?;
+    let outcome = flow::run(args, &mut text, &mut StandardError)
+        .map_err(|error| Failure::new(error.to_string()))?;
     let text = String::from_utf8(text).map_err(|_| Failure::new("output is not UTF-8"))?;
     Ok(Outcome { text, has_findings: outcome == flow::Outcome::Findings })
 }

@@ -1,9 +1,9 @@
 //! `docs_search`: the sections that answer a query.
 
 use botmesh_index::explain::Explanation;
+use botmesh_index::place::Place;
 use botmesh_index::search::{Hit, MAX_LIMIT, Query, SearchReply};
 use botmesh_index::snapshot::Snapshot;
-use botmesh_index::place::Place;
 use serde_json::{Value, json};
 
 use super::docs::{self, MAX_REPLY_BYTES};
@@ -33,17 +33,12 @@ pub(super) const TOOL: Tool = Tool {
         "type": "object",
         "properties": {
             "results": {"type": "array", "items": {"type": "object", "properties": {
-                "path": {"type": "string"}, "title": {"type": "string"}, "heading": {"type": "string"},
-                "heading_path": {"type": "array", "items": {"type": "string"}},
-                "anchor": {"type": "string"}, "level": {"type": "integer"}, "lang": {"type": "string"},
-                "lines": {"type": "array", "items": {"type": "integer"}},
-                "snippet": {"type": "string"}, "snippet_lines": {"type": "array", "items": {"type": "integer"}},
-                "score": {"type": "number"}, "translations": {"type": "array", "items": {"type": "string"}},
-                "explain": {"type": "object"}}}},
+                "path": {"type": "string"}, "heading": {"type": "string"}, "anchor": {"type": "string"},
+                "lang": {"type": "string"}, "snippet": {"type": "string"}, "score": {"type": "number"}}}},
             "total": {"type": "integer"},
-            "unmatched": {"type": "array", "items": {"type": "object"}},
-            "without": {"type": "array", "items": {"type": "object"}},
-            "other_language": {"type": "array", "items": {"type": "object"}},
+            "unmatched": {"type": "array"},
+            "without": {"type": "array"},
+            "other_language": {"type": "array"},
             "outside_filter": {"type": "object"},
             "hint": {"type": "string"},
             "generation": {"type": "integer"},

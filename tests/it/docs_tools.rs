@@ -187,3 +187,13 @@ fn nothing_found_teaches() {
     assert_eq!(bad.value["error"]["code"], "invalid_argument", "{}", bad.text);
     server.finish();
 }
+
+#[test]
+fn the_list_of_tools_is_short() {
+    const MAX_LIST_BYTES: usize = 12_000;
+    let fresh = tree(&json!([{ "path": "docs/a.md", "text": "# A\n" }]));
+    let mut server = DocsServer::start(fresh.path(), "docs");
+    let list = server.request("tools/list", &json!({})).to_string();
+    assert!(list.contains("docs_outline") && list.len() < MAX_LIST_BYTES, "{} bytes", list.len());
+    server.finish();
+}
