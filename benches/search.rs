@@ -51,7 +51,7 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
     let scan = tree.scan();
     let pages: Vec<Page> = scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect();
     let read = cpu(|| {
-        drop(scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect::<Vec<_>>())
+        drop(scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect::<Vec<_>>());
     })
     .0;
     let (ours_build, ours) = cpu(|| {

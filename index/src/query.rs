@@ -18,11 +18,11 @@ use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 pub(crate) const MAX_QUERY_WORDS: usize = 48;
 
 /// A word of the same stem counts this much: an exact word must beat its variants (retrieval.md: full weight −0.015).
-const STEM_WEIGHT: f64 = 0.7;
+const STEM_WEIGHT: f64 = 0.8;
 /// One word written as two, or two as one.
 const COMPOUND_WEIGHT: f64 = 0.6;
 /// All parts of the query's name (`append` and `log` for `appendLog`) in place of the name.
-const PARTS_WEIGHT: f64 = 0.6;
+const PARTS_WEIGHT: f64 = 0.8;
 /// What stands in for a word that no section holds: a longer word that begins with it, or a near spelling.
 const PREFIX_WEIGHT: f64 = 0.8;
 const ONE_EDIT_WEIGHT: f64 = 0.7;
