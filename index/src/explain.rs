@@ -1,13 +1,13 @@
 //! How a hit's score came about, in numbers that multiply to it.
 
 use tantivy::DocSet;
-use tantivy::postings::Postings;
+use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
-use crate::query::Plan;
+use crate::query::{ListPostings, Plan};
 use crate::scorer::{COVERAGE_SHARE, PART_WEIGHT, place_weight};
 use crate::rank::Ranked;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SegmentView, Snapshot};
 use crate::place::Place;
 
 /// `score = 100 · (base · coverage_factor · language_factor · heading_factor · phrase_factor · near_factor + page_share)
@@ -67,13 +67,16 @@ pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: 
         let mut best: Option<TermExplanation> = None;
         let of_lang = &term.langs[ranked.candidate.lang as usize];
         for list in &of_lang.lists {
-            let Some((_, info)) = list.infos.iter().find(|(ord, _)| *ord == address.segment_ord) else { continue };
-            let option = IndexRecordOption::WithFreqs;
-            let Ok(mut postings) = segment.terms.read_postings_from_terminfo(info, option) else { continue };
-            if postings.doc() > address.doc_id || postings.seek(address.doc_id) != address.doc_id {
-                continue;
-            }
-            let Some((place, is_part)) = Place::of_code(postings.term_freq()) else { continue };
+            let postings = list.postings.iter().find(|(ord, _)| *ord == address.segment_ord);
+            let code = match postings {
+                None => None,
+                Some((_, ListPostings::Made(made))) => made
+                    .binary_search_by_key(&address.doc_id, |(doc, _)| *doc)
+                    .ok()
+                    .map(|at| made[at].1),
+                Some((_, ListPostings::Stored(info))) => stored_code(segment, info, address.doc_id),
+            };
+            let Some((place, is_part)) = code.and_then(Place::of_code) else { continue };
             let place_weight = place_weight(place) * if is_part { PART_WEIGHT } else { 1.0 };
             let variant = list.variant * term.weight;
             let score = of_lang.idf * place_weight * variant;
@@ -107,4 +110,9 @@ pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: 
         translation_factor: ranked.translation_weight,
         ideal,
     }
+}
+
+fn stored_code(segment: &SegmentView, info: &TermInfo, doc: u32) -> Option<u32> {
+    let mut postings = segment.terms.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs).ok()?;
+    (postings.doc() <= doc && postings.seek(doc) == doc).then(|| postings.term_freq())
 }

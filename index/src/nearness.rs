@@ -22,21 +22,29 @@ pub(crate) struct Nearness {
 }
 
 /// Finds the words of one query in sections. Kept between sections for its memory.
-pub(crate) struct Matcher<'a> {
-    plan: &'a Plan,
-    /// For each word of the query the slot of the word that it is or repeats.
-    slots: Vec<usize>,
-    /// Whether a slot's word counts: function words do not while others remain.
+pub(crate) struct Matcher {
+    /// Each distinct word of the query has a slot. Whether its word counts: function words do not while others remain.
     counted: Vec<bool>,
     n_counted: usize,
-    /// For each language the stems that match, with their slots, and a filter of their low bits.
-    wanted: Vec<(u64, Vec<(u32, usize)>)>,
+    wanted: Vec<Wanted>,
+    /// Which pairs of slots are neighbours in the query: (left, right, index of the pair).
+    neighbours: Vec<(usize, usize, usize)>,
     /// (position, slot) of the words found, ascending.
     found: Vec<(usize, usize)>,
+    pairs: Vec<bool>,
+    present: Vec<u32>,
 }
 
-impl<'a> Matcher<'a> {
-    pub(crate) fn new(plan: &'a Plan) -> Self {
+/// The stems of one language that match the query's words.
+struct Wanted {
+    /// Stem and slot, ascending.
+    stems: Vec<(u32, usize)>,
+    /// Low bytes of the stems: most words of a section are passed over by this alone.
+    low_bytes: Box<[bool; 256]>,
+}
+
+impl Matcher {
+    pub(crate) fn new(plan: &Plan) -> Self {
         let mut slots: Vec<usize> = Vec::new();
         let mut counted = Vec::new();
         for (i, word) in plan.words.iter().enumerate() {
@@ -57,38 +65,44 @@ impl<'a> Matcher<'a> {
                     .collect();
                 stems.sort_unstable();
                 stems.dedup();
-                (stems.iter().fold(0, |filter, (stem, _)| filter | bit(*stem)), stems)
+                let mut low_bytes = Box::new([false; 256]);
+                stems.iter().for_each(|(stem, _)| low_bytes[low_byte(*stem)] = true);
+                Wanted { stems, low_bytes }
             })
             .collect();
         let n_counted = counted.iter().filter(|counted| **counted).count();
-        Self { plan, slots, counted, n_counted, wanted, found: Vec::new() }
+        let neighbours = slots.windows(2).zip(0..).map(|(pair, i)| (pair[0], pair[1], i)).collect();
+        let (pairs, present) = (vec![false; slots.len().saturating_sub(1)], vec![0; counted.len()]);
+        Self { counted, n_counted, wanted, neighbours, found: Vec::new(), pairs, present }
     }
 
     /// Measures one section. No phrase runs from its heading into its text.
     pub(crate) fn nearness(&mut self, record: &SectionRecord, lang: usize) -> Nearness {
         let mut nearness = Nearness::default();
         let (heading, text) = record.heading_and_text_stems();
-        let mut pairs = vec![false; self.slots.len().saturating_sub(1)];
+        self.pairs.fill(false);
         self.find(heading, lang);
         let mut best = 0;
         if !self.found.is_empty() {
-            let mut present = vec![false; self.counted.len()];
-            self.found.iter().for_each(|(_, slot)| present[*slot] = true);
-            let n = present.iter().zip(&self.counted).filter(|(present, counted)| **present && **counted).count();
+            self.present.fill(0);
+            self.found.iter().for_each(|(_, slot)| self.present[*slot] = 1);
+            let n = self.present.iter().zip(&self.counted).filter(|(n, counted)| **n > 0 && **counted).count();
             nearness.heading_share = n as f64 / self.n_counted as f64;
+            let wanted = &self.wanted[lang].stems;
             nearness.is_heading = n == self.n_counted
-                && heading.iter().all(|stem| self.wanted[lang].1.iter().any(|(wanted, _)| wanted == stem));
-            self.note_pairs(heading, lang, &mut pairs);
+                && heading.iter().all(|stem| wanted.iter().any(|(wanted, _)| wanted == stem));
+            self.note_pairs();
             best = self.best_window().0;
         }
-        if pairs.is_empty() {
+        if self.pairs.is_empty() {
             return nearness;
         }
         self.find(text, lang);
-        self.note_pairs(text, lang, &mut pairs);
+        self.note_pairs();
         let (in_text, window) = self.best_window();
         nearness.window = window;
-        nearness.pairs = pairs.iter().filter(|found| **found).count() as f64 / pairs.len() as f64;
+        let n_pairs = self.pairs.iter().filter(|found| **found).count();
+        nearness.pairs = n_pairs as f64 / self.pairs.len() as f64;
         if self.n_counted > 1 {
             nearness.near = best.max(in_text).saturating_sub(1) as f64 / (self.n_counted - 1) as f64;
         }
@@ -102,31 +116,38 @@ impl<'a> Matcher<'a> {
     }
 
     fn find(&mut self, stems: &[u32], lang: usize) {
+        const STRIDE: usize = 8;
         self.found.clear();
-        let (filter, wanted) = &self.wanted[lang];
-        for (at, &stem) in stems.iter().enumerate() {
-            if filter & bit(stem) != 0 {
-                let matching = wanted.iter().filter(|(wanted, _)| *wanted == stem);
+        let Wanted { stems: wanted, low_bytes } = &self.wanted[lang];
+        for (chunk, start) in stems.chunks(STRIDE).zip((0..).step_by(STRIDE)) {
+            if !chunk.iter().fold(false, |any, stem| any | low_bytes[low_byte(*stem)]) {
+                continue;
+            }
+            for (stem, at) in chunk.iter().zip(start..) {
+                let matching = wanted.iter().filter(|(wanted, _)| wanted == stem);
                 self.found.extend(matching.map(|(_, slot)| (at, *slot)));
             }
         }
     }
 
-    /// Marks the neighbours of the query that are neighbours in `stems`.
-    fn note_pairs(&self, stems: &[u32], lang: usize, pairs: &mut [bool]) {
-        for (i, pair) in pairs.iter_mut().enumerate().filter(|(_, found)| !**found) {
-            let next = &self.plan.stems[lang][i + 1];
-            *pair = self.found.iter().any(|&(at, slot)| {
-                slot == self.slots[i] && stems.get(at + 1).is_some_and(|stem| next.contains(stem))
-            });
+    /// Marks the neighbours of the query that were found side by side.
+    fn note_pairs(&mut self) {
+        for (i, &(at, slot)) in self.found.iter().enumerate() {
+            let next = self.found[i + 1..].iter().take_while(|(next, _)| *next <= at + 1);
+            for (_, right) in next.filter(|(next, _)| *next == at + 1) {
+                for (left, _, pair) in self.neighbours.iter().filter(|(_, to, _)| to == right) {
+                    self.pairs[*pair] |= *left == slot;
+                }
+            }
         }
     }
 
     /// Most distinct counted words within a window, and the first such window.
-    fn best_window(&self) -> (usize, Option<(usize, usize)>) {
+    fn best_window(&mut self) -> (usize, Option<(usize, usize)>) {
         let mut best = 0;
         let mut window = None;
-        let mut present = vec![0u32; self.counted.len()];
+        let present = &mut self.present;
+        present.fill(0);
         let mut distinct = 0;
         let mut start = 0;
         for &(at, slot) in &self.found {
@@ -151,7 +172,6 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The bit of a stem's hash in a filter of 64.
-fn bit(stem: u32) -> u64 {
-    1 << (stem & 63)
+fn low_byte(stem: u32) -> usize {
+    (stem & 0xff) as usize
 }

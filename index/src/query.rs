@@ -1,6 +1,8 @@
 //! From a query's words to what is looked up: terms, their variants in each language, and what stands in for a word
 //! that no section holds.
 
+use std::sync::LazyLock;
+
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder, SINK_STATE};
 use tantivy::postings::TermInfo;
 use tantivy::schema::IndexRecordOption;
@@ -8,7 +10,7 @@ use tantivy_fst::Automaton;
 
 use crate::error::IndexError;
 use crate::language;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{SegmentView, Snapshot};
 use crate::terms::{TermKind, cut};
 use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 
@@ -16,11 +18,11 @@ use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 pub(crate) const MAX_QUERY_WORDS: usize = 48;
 
 /// A word of the same stem counts this much: an exact word must beat its variants (retrieval.md: full weight −0.015).
-const STEM_WEIGHT: f64 = 0.8;
+const STEM_WEIGHT: f64 = 0.7;
 /// One word written as two, or two as one.
-const COMPOUND_WEIGHT: f64 = 0.8;
-/// A part of the query's name (`append` of `appendLog`) beside the whole name.
-const PART_OF_QUERY_WEIGHT: f64 = 0.4;
+const COMPOUND_WEIGHT: f64 = 0.6;
+/// All parts of the query's name (`append` and `log` for `appendLog`) in place of the name.
+const PARTS_WEIGHT: f64 = 0.6;
 /// What stands in for a word that no section holds: a longer word that begins with it, or a near spelling.
 const PREFIX_WEIGHT: f64 = 0.8;
 const ONE_EDIT_WEIGHT: f64 = 0.7;
@@ -75,8 +77,16 @@ pub(crate) struct TermList {
     /// Live sections that hold it.
     pub(crate) df: u32,
     pub(crate) variant: f64,
-    /// (segment, where its postings are).
-    pub(crate) infos: Vec<(u32, TermInfo)>,
+    /// Where it is, one entry a segment.
+    pub(crate) postings: Vec<(u32, ListPostings)>,
+}
+
+/// A posting list: in the index, or made for the query.
+#[derive(Clone, Debug)]
+pub(crate) enum ListPostings {
+    Stored(TermInfo),
+    /// (document, place code), ascending.
+    Made(Vec<(u32, u32)>),
 }
 
 /// A word that no section holds, and what was used instead.
@@ -149,6 +159,27 @@ impl QueryTerm {
     }
 }
 
+impl LangTerm {
+    /// Adds a form. All forms are worth what the word itself is worth, else the first one that is known.
+    fn add(&mut self, list: Option<TermList>, n_sections: u32) {
+        let Some(list) = list else { return };
+        if self.lists.is_empty() {
+            self.df = list.df;
+            self.idf = idf(n_sections, list.df);
+        }
+        self.lists.push(list);
+    }
+}
+
+impl ListPostings {
+    fn len(&self) -> usize {
+        match self {
+            Self::Stored(info) => info.doc_freq as usize,
+            Self::Made(made) => made.len(),
+        }
+    }
+}
+
 struct Lookup<'a> {
     snapshot: &'a Snapshot,
     langs: &'a [usize],
@@ -166,25 +197,16 @@ impl Lookup<'_> {
             }
             Ok(lists)
         })?;
-        let mine: Vec<&String> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part).collect();
-        let known = term.is_known();
-        if known {
+        let mine: Vec<&str> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part.as_str()).collect();
+        for &lang in self.langs {
+            let list = self.all_of(lang, &mine, PARTS_WEIGHT)?;
+            term.langs[lang].add(list, self.snapshot.langs[lang].n_sections);
+        }
+        if term.is_known() {
             plan.terms.push(term);
+            return Ok(());
         }
-        let mut parts_known = false;
-        for part in mine {
-            let weight = if known { PART_OF_QUERY_WEIGHT } else { 1.0 };
-            let langs = self.each_lang(|lang| self.forms(lang, part, 1.0))?;
-            let term = QueryTerm { text: part.clone(), word: None, weight, langs };
-            if term.is_known() && !plan.terms.iter().any(|other| other.text == term.text) {
-                parts_known = true;
-                plan.terms.push(term);
-            }
-        }
-        if !known && !parts_known {
-            self.stand_in(plan, i)?;
-        }
-        Ok(())
+        self.stand_in(plan, i)
     }
 
     /// The word itself, its stem, and the other words of that stem.
@@ -209,13 +231,14 @@ impl Lookup<'_> {
         }
         let near = found.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
         if !near && let Some((left, right)) = self.halves(&word)? {
-            for half in [&left, &right] {
-                let langs = self.each_lang(|lang| self.forms(lang, half, COMPOUND_WEIGHT))?;
-                plan.terms.push(QueryTerm { text: half.clone(), word: Some(i), weight: 1.0, langs });
+            let langs = self.each_lang(|lang| Ok(self.all_of(lang, &[&left, &right], COMPOUND_WEIGHT)?.into_iter().collect()))?;
+            let term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs };
+            if term.is_known() {
+                plan.terms.push(term);
+                self.add_stems(plan, i, &[&left, &right]);
+                plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
+                return Ok(());
             }
-            self.add_stems(plan, i, &[&left, &right]);
-            plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
-            return Ok(());
         }
         let used: Vec<String> = found.iter().map(|(text, _)| text.clone()).collect();
         let langs = self.each_lang(|lang| {
@@ -254,12 +277,7 @@ impl Lookup<'_> {
             for &lang in self.langs {
                 let Some(list) = self.list(lang, WORD_MARK, &joined, COMPOUND_WEIGHT)? else { continue };
                 for term in plan.terms.iter_mut().filter(|term| texts.contains(&term.text)) {
-                    let term = &mut term.langs[lang];
-                    if term.lists.is_empty() {
-                        term.df = list.df;
-                        term.idf = idf(self.snapshot.langs[lang].n_sections, list.df);
-                    }
-                    term.lists.push(list.clone());
+                    term.langs[lang].add(Some(list.clone()), self.snapshot.langs[lang].n_sections);
                 }
             }
         }
@@ -328,8 +346,8 @@ impl Lookup<'_> {
         if letters < MIN_PREFIX_LETTERS {
             return Ok(Vec::new());
         }
-        let edits = if letters <= ONE_EDIT_MAX_LETTERS { 1 } else { 2 };
-        let builder = LevenshteinAutomatonBuilder::new(edits, true);
+        let edits: u8 = if letters <= ONE_EDIT_MAX_LETTERS { 1 } else { 2 };
+        let builder = &BUILDERS[usize::from(edits) - 1];
         let mut found = Vec::new();
         for &lang in self.langs {
             let prefix = self.key(lang, WORD_MARK, "");
@@ -393,10 +411,9 @@ impl Lookup<'_> {
         let mut langs = vec![LangTerm::default(); self.snapshot.langs.len()];
         for &lang in self.langs {
             let lists = lists(lang)?;
-            // All forms of a word are worth what the word itself is worth, else its first known form.
-            let df = lists.first().map_or(0, |list| list.df);
-            let idf = if df > 0 { idf(self.snapshot.langs[lang].n_sections, df) } else { 0.0 };
-            langs[lang] = LangTerm { df, idf, lists };
+            for list in lists {
+                langs[lang].add(Some(list), self.snapshot.langs[lang].n_sections);
+            }
         }
         Ok(langs)
     }
@@ -405,11 +422,46 @@ impl Lookup<'_> {
         format!("{}{mark}{word}", self.snapshot.langs[lang].code)
     }
 
+    /// The sections that hold all of several words, each in the weakest of its words' places.
+    fn all_of(&self, lang: usize, words: &[&str], variant: f64) -> Result<Option<TermList>, IndexError> {
+        let mut lists = Vec::new();
+        for word in words {
+            let Some(list) = self.list(lang, WORD_MARK, word, variant)? else { return Ok(None) };
+            lists.push(list);
+        }
+        let Some(first) = lists.first() else { return Ok(None) };
+        let mut made = Vec::new();
+        for (ord, postings) in &first.postings {
+            let segment = &self.snapshot.segments[*ord as usize];
+            let ListPostings::Stored(info) = postings else { continue };
+            let mut common = read_postings(segment, info)?;
+            for list in &lists[1..] {
+                let stored = list.postings.iter().find(|(other, _)| other == ord);
+                let other = match stored {
+                    Some((_, ListPostings::Stored(info))) => read_postings(segment, info)?,
+                    _ => Vec::new(),
+                };
+                common.retain_mut(|(doc, code)| {
+                    let at = other.binary_search_by_key(doc, |(doc, _)| *doc);
+                    at.is_ok_and(|at| {
+                        *code = (*code).min(other[at].1);
+                        true
+                    })
+                });
+            }
+            if !common.is_empty() {
+                made.push((*ord, ListPostings::Made(common)));
+            }
+        }
+        let df = made.iter().map(|(_, postings)| postings.len()).sum::<usize>() as u32;
+        Ok((df > 0).then(|| TermList { matched: words.join(" "), is_stem: false, df, variant, postings: made }))
+    }
+
     /// The posting list of a word or stem in one language; `None` when no live section holds it.
     fn list(&self, lang: usize, mark: char, word: &str, variant: f64) -> Result<Option<TermList>, IndexError> {
         let key = self.key(lang, mark, word);
         let mut df = 0;
-        let mut infos = Vec::new();
+        let mut postings = Vec::new();
         for (ord, segment) in self.snapshot.segments.iter().enumerate() {
             let info = segment.terms.terms().get(&key).map_err(tantivy::TantivyError::from)?;
             let Some(info) = info else { continue };
@@ -417,7 +469,7 @@ impl Lookup<'_> {
             let live = if segment.reader.has_deletes() { live_df(segment, &info)? } else { info.doc_freq };
             if live > 0 {
                 df += live;
-                infos.push((ord as u32, info));
+                postings.push((ord as u32, ListPostings::Stored(info)));
             }
         }
         Ok((df > 0).then(|| TermList {
@@ -425,12 +477,27 @@ impl Lookup<'_> {
             is_stem: mark == STEM_MARK,
             df,
             variant,
-            infos,
+            postings,
         }))
     }
 }
 
-fn live_df(segment: &crate::snapshot::SegmentView, info: &TermInfo) -> Result<u32, IndexError> {
+/// The live documents of a posting list with their place codes.
+fn read_postings(segment: &SegmentView, info: &TermInfo) -> Result<Vec<(u32, u32)>, IndexError> {
+    let mut postings = segment
+        .terms
+        .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
+        .map_err(tantivy::TantivyError::from)?;
+    let mut read = Vec::new();
+    while postings.block_len() > 0 {
+        let block = postings.docs().iter().copied().zip(postings.freqs().iter().copied());
+        read.extend(block.filter(|(doc, _)| segment.ordinals[*doc as usize] != u32::MAX));
+        postings.advance();
+    }
+    Ok(read)
+}
+
+fn live_df(segment: &SegmentView, info: &TermInfo) -> Result<u32, IndexError> {
     let mut postings = segment
         .terms
         .read_block_postings_from_terminfo(info, IndexRecordOption::Basic)
@@ -449,6 +516,10 @@ pub(crate) fn idf(n_sections: u32, df: u32) -> f64 {
     let (n, df) = (f64::from(n_sections), f64::from(df));
     libm::log(1.0 + (n - df + 0.5) / (df + 0.5))
 }
+
+/// For one and two edits, a swap of neighbours being one. Made once: their tables take longer than a query.
+static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
+    LazyLock::new(|| [1, 2].map(|edits| LevenshteinAutomatonBuilder::new(edits, true)));
 
 /// A Levenshtein automaton that begins after a fixed prefix.
 struct AfterPrefix<'a> {

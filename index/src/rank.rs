@@ -15,7 +15,7 @@ use crate::terms::cut;
 /// Grows with the square of the share of the query that stands in the heading: half of a query there says little.
 pub(crate) const HEADING_SHARE_BONUS: f64 = 0.5;
 /// The whole query stands in the heading.
-pub(crate) const IN_HEADING_BONUS: f64 = 0.3;
+pub(crate) const IN_HEADING_BONUS: f64 = 0.1;
 /// The heading says just the query.
 pub(crate) const IS_HEADING_BONUS: f64 = 0.5;
 /// All neighbours of the query are neighbours in the section: the exact phrase.
@@ -78,7 +78,7 @@ pub(crate) fn ideal(plan: &Plan) -> f64 {
 pub(crate) fn rank(
     snapshot: &Snapshot,
     plan: &Plan,
-    matcher: &mut Matcher<'_>,
+    matcher: &mut Matcher,
     candidates: &[Candidate],
     lang_weights: &[f64],
     ideal: f64,

@@ -6,22 +6,22 @@ use std::cell::RefCell;
 use tantivy::schema::IndexRecordOption;
 
 use crate::error::IndexError;
-use crate::query::Plan;
+use crate::query::{ListPostings, Plan};
 use crate::snapshot::{SegmentView, Snapshot};
 use crate::place::{MAX_PLACE_CODE, Place};
 
 /// How much a place counts; ranking.md section 2.
 pub(crate) const HEADING_WEIGHT: f64 = 2.0;
-pub(crate) const CONTEXT_WEIGHT: f64 = 1.5;
+pub(crate) const CONTEXT_WEIGHT: f64 = 1.75;
 pub(crate) const TRAIL_WEIGHT: f64 = 1.5;
-pub(crate) const LEAD_WEIGHT: f64 = 1.5;
+pub(crate) const LEAD_WEIGHT: f64 = 1.3;
 pub(crate) const TEXT_WEIGHT: f64 = 1.0;
 /// A term that is only part of a name counts a little less than the word itself.
 pub(crate) const PART_WEIGHT: f64 = 0.8;
 /// Share of the base that depends on how much of the query a section covers.
-pub(crate) const COVERAGE_SHARE: f64 = 0.3;
+pub(crate) const COVERAGE_SHARE: f64 = 0.15;
 /// A section in the other language than the query's, when that is clear.
-pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.7;
+pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.8;
 
 /// Scores are added up in units of this share of 1.
 const UNIT: f64 = 65_536.0;
@@ -115,31 +115,41 @@ fn add_up(
         for (lang, of_lang) in (0..).zip(&term.langs) {
             let covered = worth(of_lang.idf * term.weight);
             for list in &of_lang.lists {
-                let Some((_, info)) = list.infos.iter().find(|(ord, _)| *ord == segment_ord) else { continue };
+                let Some((_, postings)) = list.postings.iter().find(|(ord, _)| *ord == segment_ord) else {
+                    continue;
+                };
                 let weights = weights(of_lang.idf * list.variant * term.weight);
-                let mut postings = segment
-                    .terms
-                    .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
-                    .map_err(tantivy::TantivyError::from)?;
-                while postings.block_len() > 0 {
-                    for (&doc, &code) in postings.docs().iter().zip(postings.freqs()) {
-                        let slot = &mut slots[doc as usize];
-                        if slot.term == 0 {
-                            touched.push((doc, lang));
-                        }
-                        if slot.term != t {
-                            slot.term = t;
-                            slot.best = 0;
-                            slot.covered += covered;
-                            slot.words |= word;
-                        }
-                        let weight = weights[(code as usize).min(MAX_PLACE_CODE)];
-                        if weight > slot.best {
-                            slot.sum += weight - slot.best;
-                            slot.best = weight;
+                let mut add = |doc: u32, code: u32| {
+                    let slot = &mut slots[doc as usize];
+                    if slot.term == 0 {
+                        touched.push((doc, lang));
+                    }
+                    if slot.term != t {
+                        slot.term = t;
+                        slot.best = 0;
+                        slot.covered += covered;
+                        slot.words |= word;
+                    }
+                    let weight = weights[(code as usize).min(MAX_PLACE_CODE)];
+                    if weight > slot.best {
+                        slot.sum += weight - slot.best;
+                        slot.best = weight;
+                    }
+                };
+                match postings {
+                    ListPostings::Made(made) => made.iter().for_each(|&(doc, code)| add(doc, code)),
+                    ListPostings::Stored(info) => {
+                        let mut blocks = segment
+                            .terms
+                            .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
+                            .map_err(tantivy::TantivyError::from)?;
+                        while blocks.block_len() > 0 {
+                            for (&doc, &code) in blocks.docs().iter().zip(blocks.freqs()) {
+                                add(doc, code);
+                            }
+                            blocks.advance();
                         }
                     }
-                    postings.advance();
                 }
             }
         }

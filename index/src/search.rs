@@ -145,7 +145,7 @@ impl Snapshot {
         Ok(reply)
     }
 
-    fn hit(&self, ranking: &Ranking<'_>, matcher: &mut Matcher<'_>, ranked: &Ranked) -> Hit {
+    fn hit(&self, ranking: &Ranking<'_>, matcher: &mut Matcher, ranked: &Ranked) -> Hit {
         let page = &self.pages[ranked.page];
         let record = &ranked.record;
         let heading = if record.level == 0 { page.title.clone() } else { record.heading.clone() };

@@ -5,8 +5,10 @@
 //! document and place together.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::mpsc;
 
+use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
@@ -77,13 +79,34 @@ impl Index {
         Self::with(index, fields, threads)
     }
 
+    /// The index in a folder, made when it is not there. What it holds stays visible to readers until [`Self::commit`].
+    ///
+    /// # Errors
+    /// The folder cannot be made or written, another process is writing it, or it holds something else.
+    pub fn in_folder(folder: &Path, threads: usize) -> Result<Self, IndexError> {
+        std::fs::create_dir_all(folder).map_err(IndexError::Folder)?;
+        let (schema, fields) = schema();
+        let directory = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
+        let builder = tantivy::Index::builder().schema(schema).settings(settings());
+        let index = match builder.open_or_create(directory) {
+            Err(tantivy::TantivyError::SchemaError(_)) => {
+                return Err(IndexError::Unusable("the folder holds another index".into()));
+            }
+            other => other?,
+        };
+        Self::with(index, fields, threads)
+    }
+
     fn with(mut index: tantivy::Index, fields: Fields, threads: usize) -> Result<Self, IndexError> {
         register_tokenizer(&mut index);
         let options = IndexWriterOptions::builder()
             .num_worker_threads(threads.clamp(1, 8))
             .memory_budget_per_thread(WRITER_HEAP_BYTES)
             .build();
-        let writer = index.writer_with_options(options)?;
+        let writer = match index.writer_with_options(options) {
+            Err(tantivy::TantivyError::LockFailure(..)) => return Err(IndexError::Locked),
+            other => other?,
+        };
         writer.set_merge_policy(Box::new(NoMergePolicy));
         Ok(Self { index, writer, fields, generation: 0 })
     }
@@ -139,9 +162,18 @@ impl Index {
 
 /// Reads every page of a tree into a new index in memory, with `threads` threads reading and one writing.
 pub fn build(tree: &DocsTree, threads: usize) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
+    fill(Index::in_memory(1)?, tree, threads)
+}
+
+/// Reads every page of a tree into `index`, in place of all it held, and commits once.
+pub fn fill(
+    mut index: Index,
+    tree: &DocsTree,
+    threads: usize,
+) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
     let scan = tree.scan();
     let mut problems = scan.problems;
-    let mut index = Index::in_memory(1)?;
+    index.writer.delete_all_documents()?;
     let next = std::sync::atomic::AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     let failed = std::thread::scope(|scope| {
@@ -192,7 +224,7 @@ fn page_context(page: &Page) -> Vec<(&str, Place)> {
 struct SectionTerms {
     /// Hash of key to entry; a taken slot moves on to the next number.
     slots: HashMap<u64, u32, std::hash::BuildHasherDefault<PassThrough>>,
-    /// Keys (mark and text) one after another, and their ends and place codes.
+    /// Keys (mark and text) one after another, and their ends and the strengths of their places.
     keys: String,
     entries: Vec<(u32, u8)>,
 }
@@ -210,13 +242,13 @@ impl SectionTerms {
         self.entries.clear();
         let trail = section.heading_path.iter().map(|text| (text.as_str(), Place::Trail));
         for (text, place) in context.iter().copied().chain(trail) {
-            cut(text, |term| self.note(lang, term.text, place.code(term.kind == TermKind::Part)));
+            cut(text, |term| self.note(lang, term.text, place.strength(term.kind == TermKind::Part)));
         }
         self.note_joined(title, Place::Context);
         self.note_joined(&section.heading, Place::Heading);
         let mut stems = Vec::new();
         cut(&section.heading, |term| {
-            self.note(lang, term.text, Place::Heading.code(term.kind == TermKind::Part));
+            self.note(lang, term.text, Place::Heading.strength(term.kind == TermKind::Part));
             if term.kind == TermKind::Word {
                 stems.push(stem_hash(stem(lang, term.text)));
             }
@@ -225,7 +257,7 @@ impl SectionTerms {
         let mut starts = Vec::new();
         cut(&section.text, |term| {
             let place = if term.position < LEAD_WORDS { Place::Lead } else { Place::Text };
-            self.note(lang, term.text, place.code(term.kind == TermKind::Part));
+            self.note(lang, term.text, place.strength(term.kind == TermKind::Part));
             if term.kind == TermKind::Word {
                 stems.push(stem_hash(stem(lang, term.text)));
                 starts.push(term.start_byte);
@@ -234,11 +266,11 @@ impl SectionTerms {
         SectionRecord::new(section, stems, n_heading_words, starts)
     }
 
-    fn note(&mut self, lang: &str, word: &str, code: u8) {
-        self.note_key(WORD_MARK, word, code);
+    fn note(&mut self, lang: &str, word: &str, strength: u8) {
+        self.note_key(WORD_MARK, word, strength);
         let stem = stem(lang, word);
         if stem != word {
-            self.note_key(STEM_MARK, stem, code);
+            self.note_key(STEM_MARK, stem, strength);
         }
     }
 
@@ -250,7 +282,7 @@ impl SectionTerms {
             if term.kind == TermKind::Word {
                 if !before.is_empty() {
                     before.push_str(term.text);
-                    self.note_key(JOINED_MARK, &before, place.code(false));
+                    self.note_key(JOINED_MARK, &before, place.strength(false));
                 }
                 before.clear();
                 before.push_str(term.text);
@@ -258,13 +290,13 @@ impl SectionTerms {
         });
     }
 
-    fn note_key(&mut self, mark: char, word: &str, code: u8) {
+    fn note_key(&mut self, mark: char, word: &str, strength: u8) {
         let mut hash = fnv64(word, mark);
         loop {
             match self.slots.get(&hash) {
                 Some(&entry) if self.key(entry) == (mark, word) => {
                     let known = &mut self.entries[entry as usize].1;
-                    *known = (*known).max(code);
+                    *known = (*known).max(strength);
                     return;
                 }
                 Some(_) => hash = hash.wrapping_add(1),
@@ -272,7 +304,7 @@ impl SectionTerms {
                     self.slots.insert(hash, self.entries.len() as u32);
                     self.keys.push(mark);
                     self.keys.push_str(word);
-                    self.entries.push((self.keys.len() as u32, code));
+                    self.entries.push((self.keys.len() as u32, strength));
                     return;
                 }
             }
@@ -290,8 +322,8 @@ impl SectionTerms {
     fn encode(&self, lang: &str) -> String {
         let mut out = String::with_capacity(self.keys.len() + self.entries.len() * (lang.len() + 2));
         let mut start = 0;
-        for &(end, code) in &self.entries {
-            out.push(char::from(b'0' + code));
+        for &(end, strength) in &self.entries {
+            out.push(char::from(b'0' + Place::code_of_strength(strength)));
             out.push_str(lang);
             out.push_str(&self.keys[start..end as usize]);
             out.push('\n');

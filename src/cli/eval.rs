@@ -132,7 +132,7 @@ fn folders<'q>(
 fn read(file: &Path) -> Result<Vec<Judged>, Failure> {
     let name = file.display();
     let text = std::fs::read_to_string(file).map_err(|error| {
-        Failure::new(format!("queries cannot be read: `{name}`: {}", error.kind()))
+        Failure::new(format!("queries cannot be read: `{name}`: {}", super::reason(&error)))
     })?;
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let mut queries = Vec::new();
@@ -177,6 +177,10 @@ fn as_table(rows: &[Row<'_>], by: &[Key]) -> String {
     line("all", &rows.iter().map(|(_, scores)| scores).collect::<Vec<_>>());
     for &key in by {
         for (value, scores) in groups(rows, key) {
+            // A file whose lines say nothing of the key has nothing to break down.
+            if value.is_empty() && scores.len() == rows.len() {
+                continue;
+            }
             line(&format!("{}={value}", key.name()), &scores);
         }
     }

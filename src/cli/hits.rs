@@ -107,13 +107,14 @@ fn notes(snapshot: &Snapshot, query: &Query, answer: &Answer, look: &Look) -> St
     } else if reply.total > reply.hits.len() {
         let _ = writeln!(notes, "{NOTE}{} of {} sections{NOTE:#}", reply.hits.len(), reply.total);
     }
+    let of_lang = query.lang.as_ref().map_or_else(String::new, |lang| format!(" in `{lang}`"));
     for unmatched in &reply.unmatched {
         let used: Vec<String> = unmatched.used.iter().map(|word| format!("`{word}`")).collect();
         let _ = match used.as_slice() {
-            [] => writeln!(notes, "no section holds `{}`", unmatched.term),
+            [] => writeln!(notes, "no section{of_lang} holds `{}`", unmatched.term),
             used => writeln!(
                 notes,
-                "no section holds `{}`: looked for {}",
+                "no section{of_lang} holds `{}`: looked for {}",
                 unmatched.term,
                 used.join(", ")
             ),

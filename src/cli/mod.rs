@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::diagnostics::StandardError;
 use crate::error::ToolError;
@@ -102,17 +102,19 @@ impl Failure {
 
 impl From<ToolError> for Failure {
     fn from(error: ToolError) -> Self {
-        Self { message: error.message, help: error.hint }
+        let help = error.hint.map(|hint| hint.replace("docs_outline", "`botmesh-docs outline`"));
+        Self { message: error.message, help }
     }
 }
 
 /// Reads the command line, does what it says, and gives the exit status.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     const FAILED: u8 = 2;
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(error) if error.use_stderr() => {
-            say(&usage::failure(&error));
+            say(&usage::failure(&error, &Cli::command(), &arguments));
             return ExitCode::from(FAILED);
         }
         // Help and version are results.
@@ -134,9 +136,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run_flow(args: &flow::FlowArgs) -> Result<Outcome, Failure> {
     let mut text = Vec::new();
-    let outcome = flow::run(args, &mut text, &mut StandardError).map_err(|error| Failure::new(error.to_string()))?;
+    let outcome = flow::run(args, &mut text, &mut StandardError)
+        .map_err(|error| Failure::new(error.to_string()))?;
     let text = String::from_utf8(text).map_err(|_| Failure::new("output is not UTF-8"))?;
     Ok(Outcome { text, has_findings: outcome == flow::Outcome::Findings })
+}
+
+/// What the system says, in its plainest words.
+fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
+        kind => kind.to_string(),
+    }
 }
 
 fn finish(result: Result<Outcome, Failure>) -> ExitCode {

@@ -65,10 +65,10 @@ fn pages(pages: &[Value], text: &mut String) {
     for page in pages {
         let (path, title, lang) = (word(page, "path"), word(page, "title"), word(page, "lang"));
         let gap = " ".repeat(width.saturating_sub(path.chars().count()));
-        let sections = &page["sections"];
+        let sections = tools::count(page["sections"].as_u64().unwrap_or(0) as usize, "section");
         let _ = writeln!(
             text,
-            "{PLACE}{path}{PLACE:#}{gap}  {NAME}{title}{NAME:#}  {NOTE}{lang}, {sections} sections{NOTE:#}"
+            "{PLACE}{path}{PLACE:#}{gap}  {NAME}{title}{NAME:#}  {NOTE}{lang}, {sections}{NOTE:#}"
         );
     }
 }

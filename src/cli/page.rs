@@ -32,7 +32,12 @@ pub(super) fn run(args: &PageArgs) -> Result<Outcome, Failure> {
         let value = whole.map(|whole| tools::page_value(&passage, &whole)).unwrap_or_default();
         return Ok(format!("{value:#}\n").into());
     }
-    let end =
-        if passage.markdown.is_empty() || passage.markdown.ends_with('\n') { "" } else { "\n" };
-    Ok(format!("{}{end}", passage.markdown).into())
+    // The blank lines before the next heading are not the section's business.
+    let text = if passage.anchor.is_some() {
+        passage.markdown.trim_end_matches(['\n', '\r'])
+    } else {
+        passage.markdown.strip_suffix('\n').unwrap_or(&passage.markdown)
+    };
+    let end = if text.is_empty() { "" } else { "\n" };
+    Ok(format!("{text}{end}").into())
 }

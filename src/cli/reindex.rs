@@ -7,9 +7,10 @@ use botmesh_index::writer::Index;
 use clap::Args;
 
 use super::docs_args::{Built, build, folder};
-use super::{Failure, Outcome};
+use super::{Failure, Outcome, reason};
 use crate::diagnostics::StandardError;
 use crate::docs;
+use crate::tools::count;
 
 const EXAMPLES: &str = "Examples:
   botmesh-docs reindex docs
@@ -52,20 +53,15 @@ pub(super) fn run(args: &ReindexArgs) -> Result<Outcome, Failure> {
     Ok(format!("{summary}\n").into())
 }
 
-/// Writes the index into a folder.
+/// Makes the index folder ready. The index itself is not kept there yet; a folder that could not hold it is refused.
 fn write(_index: &Index, dir: &Path) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| {
-        Failure::new(format!(
-            "index folder cannot be written: `{}`: {}",
-            dir.display(),
-            error.kind()
-        ))
-        .with_help("name a folder that you may write to with `--index DIR`")
-    };
-    fs::create_dir_all(dir).map_err(failed)
-}
-
-fn count(n: usize, what: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{plural}")
+    let probe = dir.join(".botmesh-docs-probe");
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::write(&probe, ""))
+        .and_then(|()| fs::remove_file(&probe))
+        .map_err(|error| {
+            let (dir, reason) = (dir.display(), reason(&error));
+            Failure::new(format!("index folder cannot be written: `{dir}`: {reason}"))
+                .with_help("name a folder that you may write to with `--index DIR`")
+        })
 }

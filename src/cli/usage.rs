@@ -1,11 +1,14 @@
 //! A wrong command line, in the words and the form of every other error.
 
+use std::ffi::OsString;
+
+use clap::Command;
 use clap::error::{ContextKind, ContextValue};
 
 use super::Failure;
 
 /// What is wrong, and the nearest right word when there is one.
-pub(super) fn failure(error: &clap::Error) -> Failure {
+pub(super) fn failure(error: &clap::Error, command: &Command, arguments: &[OsString]) -> Failure {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -16,25 +19,28 @@ pub(super) fn failure(error: &clap::Error) -> Failure {
             lines.take_while(|line| line.starts_with(['<', '-', '['])).collect();
         message = format!("{message} {}", missing.join(" "));
     }
-    let suggestions =
+    let words = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => vec![word.clone()],
+        Some(ContextValue::Strings(words)) => words.clone(),
+        _ => Vec::new(),
+    };
+    let accepted = words(ContextKind::ValidValue);
+    if !accepted.is_empty() {
+        message = format!("{message} (accepted: {})", accepted.join(", "));
+    }
+    let near =
         [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::SuggestedValue];
-    let near = suggestions.into_iter().find_map(|kind| match error.get(kind)? {
-        ContextValue::String(word) => Some(word.clone()),
-        // The best one comes last.
-        ContextValue::Strings(words) => words.last().cloned(),
-        _ => None,
-    });
-    let help = match near {
+    // The best one comes last.
+    let help = match near.into_iter().find_map(|kind| words(kind).pop()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("see `{} --help`", command(&text)),
+        None => format!("see `{} --help`", asked(command, arguments)),
     };
     Failure::new(message).with_help(help)
 }
 
-/// The command whose usage the text shows.
-fn command(text: &str) -> String {
-    let usage =
-        text.lines().find_map(|line| line.strip_prefix("Usage: ")).unwrap_or("botmesh-docs");
-    let words = usage.split(' ').take_while(|word| !word.starts_with(['[', '<', '-']));
-    words.collect::<Vec<_>>().join(" ")
+/// The command that was asked for, as far as it is one.
+fn asked(command: &Command, arguments: &[OsString]) -> String {
+    let verb = arguments.iter().skip(1).find_map(|word| command.find_subcommand(word));
+    let verb = verb.map(|verb| format!(" {}", verb.get_name())).unwrap_or_default();
+    format!("{}{verb}", command.get_name())
 }

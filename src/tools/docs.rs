@@ -69,6 +69,12 @@ pub(super) fn shown(value: &Value) -> String {
     format!("{value:#}")
 }
 
+/// `1 section`, `2 sections`.
+pub fn count(n: usize, what: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{n} {what}{plural}")
+}
+
 /// How many members of each language: `{"en": 12, "es": 10}`.
 pub(super) fn counts<'a>(languages: impl Iterator<Item = (&'a str, u32)>) -> Value {
     Value::Object(languages.map(|(code, n)| (code.to_owned(), n.into())).collect::<Map<_, _>>())

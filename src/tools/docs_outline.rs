@@ -27,12 +27,10 @@ pub(super) const TOOL: Tool = Tool {
     output_schema: r#"{
         "type": "object",
         "properties": {
-            "pages": {"type": "array", "items": {"type": "object"}},
+            "pages": {"type": "array"},
             "path": {"type": "string"}, "title": {"type": "string"}, "lang": {"type": "string"},
-            "headings": {"type": "array", "items": {"type": "object"}},
-            "translations": {"type": "array", "items": {"type": "string"}},
-            "total": {"type": "integer"}, "lines": {"type": "integer"},
-            "languages": {"type": "object"}, "hint": {"type": "string"}, "generation": {"type": "integer"},
+            "headings": {"type": "array"},
+            "total": {"type": "integer"}, "hint": {"type": "string"},
             "page": {"type": "object", "properties": {"truncated": {"type": "boolean"}, "next_cursor": {"type": "string"}}},
             "error": {"type": "object"}
         }

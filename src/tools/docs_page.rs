@@ -29,10 +29,10 @@ pub(super) const TOOL: Tool = Tool {
         "type": "object",
         "properties": {
             "path": {"type": "string"}, "title": {"type": "string"}, "lang": {"type": "string"},
-            "anchor": {"type": "string"}, "lines": {"type": "array", "items": {"type": "integer"}},
-            "markdown": {"type": "string"}, "translations": {"type": "array", "items": {"type": "string"}},
+            "anchor": {"type": "string"}, "lines": {"type": "array"},
+            "markdown": {"type": "string"},
             "page": {"type": "object", "properties": {"truncated": {"type": "boolean"},
-                "next_line": {"type": "integer"}, "last_line": {"type": "integer"}}},
+                "next_line": {"type": "integer"}}},
             "error": {"type": "object"}
         }
     }"#,

@@ -1,9 +1,9 @@
 //! `docs_search`: the sections that answer a query.
 
 use botmesh_index::explain::Explanation;
+use botmesh_index::place::Place;
 use botmesh_index::search::{Hit, MAX_LIMIT, Query, SearchReply};
 use botmesh_index::snapshot::Snapshot;
-use botmesh_index::place::Place;
 use serde_json::{Value, json};
 
 use super::docs::{self, MAX_REPLY_BYTES};
@@ -33,17 +33,12 @@ pub(super) const TOOL: Tool = Tool {
         "type": "object",
         "properties": {
             "results": {"type": "array", "items": {"type": "object", "properties": {
-                "path": {"type": "string"}, "title": {"type": "string"}, "heading": {"type": "string"},
-                "heading_path": {"type": "array", "items": {"type": "string"}},
-                "anchor": {"type": "string"}, "level": {"type": "integer"}, "lang": {"type": "string"},
-                "lines": {"type": "array", "items": {"type": "integer"}},
-                "snippet": {"type": "string"}, "snippet_lines": {"type": "array", "items": {"type": "integer"}},
-                "score": {"type": "number"}, "translations": {"type": "array", "items": {"type": "string"}},
-                "explain": {"type": "object"}}}},
+                "path": {"type": "string"}, "heading": {"type": "string"}, "anchor": {"type": "string"},
+                "lang": {"type": "string"}, "snippet": {"type": "string"}, "score": {"type": "number"}}}},
             "total": {"type": "integer"},
-            "unmatched": {"type": "array", "items": {"type": "object"}},
-            "without": {"type": "array", "items": {"type": "object"}},
-            "other_language": {"type": "array", "items": {"type": "object"}},
+            "unmatched": {"type": "array"},
+            "without": {"type": "array"},
+            "other_language": {"type": "array"},
             "outside_filter": {"type": "object"},
             "hint": {"type": "string"},
             "generation": {"type": "integer"},
@@ -89,7 +84,11 @@ pub struct Answer {
 /// # Errors
 /// The path's glob cannot be read, or the index is damaged.
 pub fn search(snapshot: &Snapshot, query: &Query) -> Result<Answer, ToolError> {
-    let reply = snapshot.search(query).map_err(|error| docs::index_error(&error))?;
+    let mut reply = snapshot.search(query).map_err(|error| docs::index_error(&error))?;
+    if query.lang.as_ref().is_some_and(|lang| snapshot.languages().all(|(code, _)| code != lang)) {
+        // The words are not to blame.
+        reply.unmatched.clear();
+    }
     let is_filtered = query.lang.is_some() || query.path.is_some();
     if !reply.hits.is_empty() || !is_filtered {
         return Ok(Answer { reply, outside_filter: None });
@@ -153,12 +152,16 @@ pub fn hint(snapshot: &Snapshot, query: &Query, answer: &Answer) -> Option<Strin
             .map(|(name, _)| format!("`{name}`"));
         let named: Vec<String> = named.collect();
         let n = outside.total;
-        return Some(format!("nothing found with {}; {n} sections without", named.join(" and ")));
+        return Some(format!(
+            "nothing found with {}, {} without",
+            named.join(" and "),
+            docs::count(n, "section")
+        ));
     }
     if !query.text.chars().any(char::is_alphanumeric) {
         return Some("the query holds no letter or digit".to_owned());
     }
-    Some("no section holds these words: try others, or see the pages with docs_outline".to_owned())
+    Some("try other words, or see the pages with docs_outline".to_owned())
 }
 
 fn hit(hit: &Hit) -> Value {

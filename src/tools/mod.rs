@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub use arguments::Arguments;
 pub use closing::Closing;
-pub use docs::MAX_REPLY_BYTES;
+pub use docs::{MAX_REPLY_BYTES, count};
 pub use docs_outline::outline_value;
 pub use docs_page::{page_value, passage};
 pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};

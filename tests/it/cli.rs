@@ -13,7 +13,7 @@ fn cases() {
     for (name, case) in folder::cases("cli") {
         for (at, run) in case["runs"].as_array().expect("runs").iter().enumerate() {
             if run["needs"] == "not_root" && folder::is_root() {
-                println!("{name}: run {at} skipped, this user may do everything");
+                folder::skip(&format!("{name}: run {at}"));
                 continue;
             }
             if let Err(fault) = check(run) {
@@ -40,7 +40,8 @@ fn check(run: &Value) -> Result<(), String> {
     };
     let first = start();
     let stderr = String::from_utf8_lossy(&first.stderr);
-    if first.status.code().map(i64::from) != run["exit_code"].as_i64() {
+    let wanted = run["exit_code"].as_i64().unwrap_or_default();
+    if first.status.code().map(i64::from) != Some(wanted) {
         return Err(format!("{}: {stderr}", first.status));
     }
     for part in run["stderr_has"].as_array().into_iter().flatten().filter_map(Value::as_str) {

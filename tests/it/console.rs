@@ -23,12 +23,10 @@ fn sessions() {
     let mut failures = Vec::new();
     for file in files {
         let wanted = fs::read_to_string(&file).expect("a session");
-        let seen: String = wanted
-            .lines()
-            .filter_map(|line| line.strip_prefix("$ "))
-            .map(|line| format!("$ {line}\n{}\n", run(&root, line)))
-            .collect();
-        let seen = format!("{}\n", seen.trim_end());
+        let commands = wanted.lines().filter_map(|line| line.strip_prefix("$ "));
+        let seen: Vec<String> =
+            commands.map(|line| format!("$ {line}\n{}", run(&root, line))).collect();
+        let seen = seen.join("\n");
         if update {
             fs::write(&file, seen).expect("a session can be written");
         } else if seen != wanted {

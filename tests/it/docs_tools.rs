@@ -106,9 +106,9 @@ fn a_section_is_its_markdown_with_its_subsections() {
 
 #[test]
 fn long_replies_are_cut_and_the_rest_can_be_had() {
-    let blocks: String = (0..900)
-        .map(|at| format!("## Parte {at}\n\npalabra {}\n\n", "relleno ".repeat(20)))
-        .collect();
+    let filler = "relleno ".repeat(20);
+    let block = |at: u32| format!("## Parte {at}\n\npalabra {filler}\n\n");
+    let blocks = (0..900).map(block).collect::<Vec<_>>().concat();
     let wide = "x".repeat(100_000);
     let fresh = tree(&json!([
         { "path": "docs/long.md", "text": blocks },
@@ -185,5 +185,15 @@ fn nothing_found_teaches() {
     );
     let bad = server.call("docs_search", &json!({ "query": "a", "path": "a[" }));
     assert_eq!(bad.value["error"]["code"], "invalid_argument", "{}", bad.text);
+    server.finish();
+}
+
+#[test]
+fn the_list_of_tools_is_short() {
+    const MAX_LIST_BYTES: usize = 12_000;
+    let fresh = tree(&json!([{ "path": "docs/a.md", "text": "# A\n" }]));
+    let mut server = DocsServer::start(fresh.path(), "docs");
+    let list = server.request("tools/list", &json!({})).to_string();
+    assert!(list.contains("docs_outline") && list.len() < MAX_LIST_BYTES, "{} bytes", list.len());
     server.finish();
 }

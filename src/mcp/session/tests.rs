@@ -7,12 +7,17 @@ use crate::error::{ErrorCode, ToolError};
 use crate::tools::{Context, Tool};
 
 const ANY_OBJECT: &str = "{\n  \"type\": \"object\"\n}";
+const ARGUMENTS: &str = r#"{
+  "type": "object",
+  "properties": { "a": {}, "panic": { "type": "boolean" } },
+  "additionalProperties": false
+}"#;
 
 pub(crate) static ECHO: Tool = Tool {
     name: "docs_echo",
     title: "Echo",
     description: "Gives back its arguments.",
-    input_schema: ANY_OBJECT,
+    input_schema: ARGUMENTS,
     output_schema: ANY_OBJECT,
     run: |_, arguments| Ok(Value::Object(arguments.values().clone()).into()),
 };
@@ -21,7 +26,7 @@ pub(crate) static FAIL: Tool = Tool {
     name: "docs_fail",
     title: "Fail",
     description: "Fails.",
-    input_schema: ANY_OBJECT,
+    input_schema: ARGUMENTS,
     output_schema: ANY_OBJECT,
     run: |_, arguments| {
         assert!(arguments.get("panic").is_none(), "as asked");
