@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn loose_keys_meet_across_dialects() {
-        for (a, b) in [("búsqueda-rápida", "busqueda-rapida"), ("_1-uno", "1-uno"), ("A--b", "a-b")] {
+        for (a, b) in [("búsqueda-rápida", "busqueda-rapida"), ("_1-uno", "1-uno"), ("A--b", "a-b")]
+        {
             assert_eq!(loose_key(a), loose_key(b));
         }
     }

@@ -20,9 +20,15 @@ pub enum IndexError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The index folder cannot be created, read or written.
-    #[error("index folder: {0}")]
-    Folder(#[source] std::io::Error),
+    /// The index folder cannot be made or written.
+    #[error("index folder cannot be written: `{}`: {}", folder.display(), reason.kind())]
+    Folder {
+        /// As given.
+        folder: PathBuf,
+        /// What the system says.
+        #[source]
+        reason: std::io::Error,
+    },
     /// Another process writes this index.
     #[error("another process is writing this index")]
     Locked,

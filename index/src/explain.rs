@@ -4,11 +4,11 @@ use tantivy::DocSet;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
-use crate::query::{ListPostings, Plan};
-use crate::scorer::{COVERAGE_SHARE, PART_WEIGHT, place_weight};
-use crate::rank::Ranked;
-use crate::snapshot::{SegmentView, Snapshot};
 use crate::place::Place;
+use crate::query::{ListPostings, Plan};
+use crate::rank::Ranked;
+use crate::scorer::{COVERAGE_SHARE, PART_WEIGHT, place_weight};
+use crate::snapshot::{SegmentView, Snapshot};
 
 /// `score = 100 · (base · coverage_factor · language_factor · heading_factor · phrase_factor · near_factor + page_share)
 /// · translation_factor / ideal`.
@@ -59,7 +59,12 @@ pub struct TermExplanation {
     pub score: f64,
 }
 
-pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: f64) -> Explanation {
+pub(crate) fn explain(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    ranked: &Ranked,
+    ideal: f64,
+) -> Explanation {
     let address = snapshot.sections[ranked.candidate.ordinal as usize];
     let segment = &snapshot.segments[address.segment_ord as usize];
     let mut terms = Vec::new();
@@ -81,7 +86,11 @@ pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: 
             let variant = list.variant * term.weight;
             let score = of_lang.idf * place_weight * variant;
             if best.as_ref().is_none_or(|best| score > best.score) {
-                let matched = if list.is_stem { format!("{}…", list.matched) } else { list.matched.clone() };
+                let matched = if list.is_stem {
+                    format!("{}…", list.matched)
+                } else {
+                    list.matched.clone()
+                };
                 best = Some(TermExplanation {
                     term: term.text.clone(),
                     matched,
@@ -113,6 +122,7 @@ pub(crate) fn explain(snapshot: &Snapshot, plan: &Plan, ranked: &Ranked, ideal: 
 }
 
 fn stored_code(segment: &SegmentView, info: &TermInfo, doc: u32) -> Option<u32> {
-    let mut postings = segment.terms.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs).ok()?;
+    let mut postings =
+        segment.terms.read_postings_from_terminfo(info, IndexRecordOption::WithFreqs).ok()?;
     (postings.doc() <= doc && postings.seek(doc) == doc).then(|| postings.term_freq())
 }

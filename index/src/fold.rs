@@ -3,7 +3,7 @@
 //! Unicode NFKD, marks (Mn, Me) dropped, lower case, and the letters below that NFKD leaves whole. The same function
 //! folds pages and queries; the manual's page on ranking lists the table.
 
-use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_general_category::{GeneralCategory as G, get_general_category};
 use unicode_normalization::char::decompose_compatible;
 
 /// Letters that have no decomposition, and how they are written without their stroke, hook or ligature.
@@ -61,11 +61,7 @@ pub fn fold(text: &str) -> String {
 }
 
 fn is_dropped_mark(c: char) -> bool {
-    !c.is_ascii()
-        && matches!(
-            get_general_category(c),
-            GeneralCategory::NonspacingMark | GeneralCategory::EnclosingMark
-        )
+    !c.is_ascii() && matches!(get_general_category(c), G::NonspacingMark | G::EnclosingMark)
 }
 
 /// Whether `c` can stand in a word: a letter, a digit, or a mark on one.
@@ -77,7 +73,6 @@ pub fn is_word_char(c: char) -> bool {
     if matches!(c, '\u{c0}'..='\u{24f}') {
         return c != '×' && c != '÷';
     }
-    use GeneralCategory as G;
     matches!(
         get_general_category(c),
         G::UppercaseLetter

@@ -47,13 +47,12 @@ pub fn read(text: &str) -> Option<Block> {
         Ok(Loose(Value::Null)) if body.trim().is_empty() => {
             Some(Block { len, front_matter: FrontMatter::default(), fault: None })
         }
-        Ok(_) => None,
         Err(error) if looks_like_mapping(&body) => {
             let fault = error.to_string();
             let fault = fault.lines().next().unwrap_or_default().trim().to_owned();
             Some(Block { len, front_matter: FrontMatter::default(), fault: Some(fault) })
         }
-        Err(_) => None,
+        _ => None,
     }
 }
 
@@ -71,7 +70,9 @@ fn looks_like_mapping(body: &str) -> bool {
         |line| {
             line.split_once(':').is_some_and(|(key, value)| {
                 !key.is_empty()
-                    && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '"' | '\''))
+                    && key
+                        .chars()
+                        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '"' | '\''))
                     && (value.is_empty() || value.starts_with([' ', '\t']))
             })
         },
@@ -149,7 +150,9 @@ mod tests {
 
     #[test]
     fn keeps_what_a_search_needs() {
-        let block = read("---\ntitle: T\nlang: ES\ntags: [a, 2]\ndescription: >\n  one\n  two\naliases: x y\n---\n");
+        let block = read(
+            "---\ntitle: T\nlang: ES\ntags: [a, 2]\ndescription: >\n  one\n  two\naliases: x y\n---\n",
+        );
         let front = block.expect("front matter").front_matter;
         assert_eq!(front.lang.as_deref(), Some("es"));
         assert_eq!(front.keywords, ["one two", "a", "2", "x y"]);

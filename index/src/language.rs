@@ -9,9 +9,9 @@ use crate::terms::{TermKind, cut};
 /// Language codes that a folder or a suffix may name. Codes that are common words in paths (`id`, `no`, `vi`, `cs`, …)
 /// count only as the first part of a path.
 const FIRST_PART_CODES: &[&str] = &[
-    "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "gl", "he", "hi",
-    "hr", "hu", "id", "it", "ja", "ko", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sr", "sv",
-    "th", "tr", "uk", "ur", "vi", "zh",
+    "ar", "bg", "bn", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr", "gl",
+    "he", "hi", "hr", "hu", "id", "it", "ja", "ko", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru",
+    "sk", "sl", "sr", "sv", "th", "tr", "uk", "ur", "vi", "zh",
 ];
 const ANYWHERE_CODES: &[&str] = &["en", "es"];
 
@@ -45,7 +45,8 @@ pub fn of_path(path: &str) -> Option<PathLanguage<'_>> {
     for (i, folder) in folders.iter().enumerate() {
         let codes = if i == 0 { FIRST_PART_CODES } else { ANYWHERE_CODES };
         if let Some(code) = code_of(folder, codes) {
-            let rest: Vec<&str> = parts.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, p)| *p).collect();
+            let rest: Vec<&str> =
+                parts.iter().enumerate().filter(|(j, _)| *j != i).map(|(_, p)| *p).collect();
             return Some(PathLanguage { code, rest: rest.join("/") });
         }
     }
@@ -100,32 +101,35 @@ pub fn detect(sections: &[Section]) -> Option<&'static str> {
 
 /// English words that carry grammar, not meaning; folded.
 const ENGLISH_FUNCTION_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being",
-    "between", "both", "but", "by", "can", "could", "did", "do", "does", "doing", "during", "each", "for", "from",
-    "had", "has", "have", "having", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its",
-    "just", "me", "more", "most", "my", "no", "not", "of", "on", "only", "or", "other", "our", "out", "over",
-    "same", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
-    "these", "they", "this", "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "we",
-    "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "without", "would", "you",
-    "your",
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been",
+    "before", "being", "between", "both", "but", "by", "can", "could", "did", "do", "does",
+    "doing", "during", "each", "for", "from", "had", "has", "have", "having", "he", "her", "here",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "me", "more", "most", "my",
+    "no", "not", "of", "on", "only", "or", "other", "our", "out", "over", "same", "she", "should",
+    "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they",
+    "this", "those", "through", "to", "too", "under", "until", "up", "us", "very", "was", "we",
+    "were", "what", "when", "where", "which", "while", "who", "why", "will", "with", "without",
+    "would", "you", "your",
 ];
 
 /// Spanish ones; folded, so `él` and `el` are one.
 const SPANISH_FUNCTION_WORDS: &[&str] = &[
-    "a", "al", "algo", "algun", "alguna", "algunas", "algunos", "ante", "antes", "aqui", "asi", "aunque", "cada",
-    "como", "con", "contra", "cual", "cuales", "cuando", "cuanto", "de", "del", "desde", "donde", "dos", "durante",
-    "e", "el", "ella", "ellas", "ellos", "en", "entonces", "entre", "era", "es", "esa", "esas", "ese", "eso",
-    "esos", "esta", "estan", "estas", "este", "esto", "estos", "fue", "ha", "hace", "hacia", "han", "hasta", "hay",
-    "la", "las", "le", "les", "lo", "los", "mas", "me", "mi", "mis", "mucho", "muy", "nada", "ni", "no", "nos",
-    "nosotros", "o", "os", "otra", "otras", "otro", "otros", "para", "pero", "por", "porque", "puede", "pueden",
-    "puedo", "que", "quien", "se", "sea", "segun", "ser", "si", "sin", "sobre", "son", "su", "sus", "tambien",
-    "tan", "te", "tiene", "tienen", "todo", "todos", "tu", "tus", "u", "un", "una", "unas", "uno", "unos", "y",
-    "ya", "yo",
+    "a", "al", "algo", "algun", "alguna", "algunas", "algunos", "ante", "antes", "aqui", "asi",
+    "aunque", "cada", "como", "con", "contra", "cual", "cuales", "cuando", "cuanto", "de", "del",
+    "desde", "donde", "dos", "durante", "e", "el", "ella", "ellas", "ellos", "en", "entonces",
+    "entre", "era", "es", "esa", "esas", "ese", "eso", "esos", "esta", "estan", "estas", "este",
+    "esto", "estos", "fue", "ha", "hace", "hacia", "han", "hasta", "hay", "la", "las", "le", "les",
+    "lo", "los", "mas", "me", "mi", "mis", "mucho", "muy", "nada", "ni", "no", "nos", "nosotros",
+    "o", "os", "otra", "otras", "otro", "otros", "para", "pero", "por", "porque", "puede",
+    "pueden", "puedo", "que", "quien", "se", "sea", "segun", "ser", "si", "sin", "sobre", "son",
+    "su", "sus", "tambien", "tan", "te", "tiene", "tienen", "todo", "todos", "tu", "tus", "u",
+    "un", "una", "unas", "uno", "unos", "y", "ya", "yo",
 ];
 
 /// Whether a folded word is a function word of English or Spanish.
 pub fn is_function_word(word: &str) -> bool {
-    ENGLISH_FUNCTION_WORDS.binary_search(&word).is_ok() || SPANISH_FUNCTION_WORDS.binary_search(&word).is_ok()
+    ENGLISH_FUNCTION_WORDS.binary_search(&word).is_ok()
+        || SPANISH_FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
 /// What a query's function words and letters say of its language: positive for Spanish, negative for English, in votes.
@@ -139,7 +143,9 @@ pub fn votes(query: &str) -> i32 {
         }
     });
     let folded_differs = query.chars().any(|c| matches!(c, 'ñ' | 'Ñ' | '¿' | '¡'))
-        || query.chars().any(|c| !c.is_ascii() && c.is_alphabetic() && fold(&c.to_string()).is_ascii());
+        || query
+            .chars()
+            .any(|c| !c.is_ascii() && c.is_alphabetic() && fold(&c.to_string()).is_ascii());
     votes + i32::from(folded_differs)
 }
 
@@ -183,7 +189,10 @@ fn english_stem(word: &str) -> &str {
 fn undouble(base: &str) -> &str {
     let bytes = base.as_bytes();
     let n = bytes.len();
-    if n > 3 && bytes[n - 1] == bytes[n - 2] && !matches!(bytes[n - 1], b'l' | b's' | b'z' | b'e' | b'o') {
+    if n > 3
+        && bytes[n - 1] == bytes[n - 2]
+        && !matches!(bytes[n - 1], b'l' | b's' | b'z' | b'e' | b'o')
+    {
         &base[..n - 1]
     } else {
         base
@@ -193,7 +202,9 @@ fn undouble(base: &str) -> &str {
 fn spanish_stem(word: &str) -> &str {
     let singular = if word.ends_with("ces") && word.len() > 4 {
         &word[..word.len() - 3] // veces: ve, luces: lu, as vez below
-    } else if let Some(base) = word.strip_suffix("es").filter(|b| b.ends_with(['d', 'j', 'l', 'n', 'r', 's', 'z'])) {
+    } else if let Some(base) =
+        word.strip_suffix("es").filter(|b| b.ends_with(['d', 'j', 'l', 'n', 'r', 's', 'z']))
+    {
         base
     } else {
         // After a consonant too: Spanish docs are full of `pods`, `logs` and `strings`.

@@ -66,7 +66,9 @@ impl Matcher {
                 stems.sort_unstable();
                 stems.dedup();
                 let mut low_bytes = Box::new([false; 256]);
-                stems.iter().for_each(|(stem, _)| low_bytes[low_byte(*stem)] = true);
+                for (stem, _) in &stems {
+                    low_bytes[low_byte(*stem)] = true;
+                }
                 Wanted { stems, low_bytes }
             })
             .collect();
@@ -85,8 +87,15 @@ impl Matcher {
         let mut best = 0;
         if !self.found.is_empty() {
             self.present.fill(0);
-            self.found.iter().for_each(|(_, slot)| self.present[*slot] = 1);
-            let n = self.present.iter().zip(&self.counted).filter(|(n, counted)| **n > 0 && **counted).count();
+            for (_, slot) in &self.found {
+                self.present[*slot] = 1;
+            }
+            let n = self
+                .present
+                .iter()
+                .zip(&self.counted)
+                .filter(|(n, counted)| **n > 0 && **counted)
+                .count();
             nearness.heading_share = n as f64 / self.n_counted as f64;
             let wanted = &self.wanted[lang].stems;
             nearness.is_heading = n == self.n_counted
@@ -104,7 +113,8 @@ impl Matcher {
         let n_pairs = self.pairs.iter().filter(|found| **found).count();
         nearness.pairs = n_pairs as f64 / self.pairs.len() as f64;
         if self.n_counted > 1 {
-            nearness.near = best.max(in_text).saturating_sub(1) as f64 / (self.n_counted - 1) as f64;
+            nearness.near =
+                best.max(in_text).saturating_sub(1) as f64 / (self.n_counted - 1) as f64;
         }
         nearness
     }

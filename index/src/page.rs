@@ -28,14 +28,19 @@ pub struct Page {
 
 impl Page {
     /// Reads a page from its bytes. Never fails: what cannot be read is replaced and reported.
-    pub fn read(path: &str, bytes: &[u8], dialect: Dialect, default_lang: &str) -> (Self, Vec<Problem>) {
+    pub fn read(
+        path: &str,
+        bytes: &[u8],
+        dialect: Dialect,
+        default_lang: &str,
+    ) -> (Self, Vec<Problem>) {
         let mut problems = Vec::new();
         let problem = |code, message| Problem { path: path.to_owned(), code, message };
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
             Err(error) => {
-                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+                let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
                 let message = format!("line {line} is not UTF-8; the bytes were replaced");
                 problems.push(problem(ProblemCode::NotUtf8, message));
                 String::from_utf8_lossy(bytes).into_owned()
@@ -62,7 +67,10 @@ impl Page {
             .or_else(|| language::of_path(path).map(|found| found.code.to_owned()))
             .or_else(|| language::detect(&sections).map(str::to_owned))
             .unwrap_or_else(|| default_lang.to_owned());
-        (Self { path: path.to_owned(), title, lang, keywords: front.keywords, text, sections }, problems)
+        (
+            Self { path: path.to_owned(), title, lang, keywords: front.keywords, text, sections },
+            problems,
+        )
     }
 }
 

@@ -34,7 +34,8 @@ impl Place {
 
     /// What the index stores for a strength: 1 to [`MAX_PLACE_CODE`].
     pub(crate) fn code_of_strength(strength: u8) -> u8 {
-        let place = Self::ALL.iter().position(|place| strength.div_ceil(2) == *place as u8).unwrap_or(0);
+        let place =
+            Self::ALL.iter().position(|place| strength.div_ceil(2) == *place as u8).unwrap_or(0);
         let is_part = strength % 2 == 1;
         1 + place as u8 + if is_part { Self::ALL.len() as u8 } else { 0 }
     }

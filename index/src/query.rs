@@ -122,7 +122,9 @@ pub(crate) fn plan(snapshot: &Snapshot, text: &str, langs: &[usize]) -> Result<P
         TermKind::Part if plan.words.len() <= MAX_QUERY_WORDS => {
             parts.push((plan.words.len() - 1, term.text.to_owned()));
         }
-        TermKind::Whole | TermKind::Sign if names.len() < MAX_QUERY_WORDS => names.push(term.text.to_owned()),
+        TermKind::Whole | TermKind::Sign if names.len() < MAX_QUERY_WORDS => {
+            names.push(term.text.to_owned());
+        }
         _ => {}
     });
     if plan.words.iter().all(|word| word.ignored) {
@@ -145,7 +147,9 @@ pub(crate) fn plan(snapshot: &Snapshot, text: &str, langs: &[usize]) -> Result<P
     for name in names {
         let mut term = QueryTerm { text: name, word: None, weight: 1.0, langs: Vec::new() };
         let text = term.text.clone();
-        term.langs = lookup.each_lang(|lang| Ok(lookup.list(lang, WORD_MARK, &text, 1.0)?.into_iter().collect()))?;
+        term.langs = lookup.each_lang(|lang| {
+            Ok(lookup.list(lang, WORD_MARK, &text, 1.0)?.into_iter().collect())
+        })?;
         if term.is_known() && !plan.terms.iter().any(|other| other.text == term.text) {
             plan.terms.push(term);
         }
@@ -189,7 +193,8 @@ impl Lookup<'_> {
     /// Adds the term of word `i`, or its parts, or what stands in for it.
     fn word(&self, plan: &mut Plan, i: usize, parts: &[(usize, String)]) -> Result<(), IndexError> {
         let word = plan.words[i].text.clone();
-        let mut term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs: Vec::new() };
+        let mut term =
+            QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs: Vec::new() };
         term.langs = self.each_lang(|lang| {
             let mut lists = self.forms(lang, &word, 1.0)?;
             if word.len() >= 2 * MIN_HALF_LETTERS {
@@ -197,7 +202,8 @@ impl Lookup<'_> {
             }
             Ok(lists)
         })?;
-        let mine: Vec<&str> = parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part.as_str()).collect();
+        let mine: Vec<&str> =
+            parts.iter().filter(|(at, _)| *at == i).map(|(_, part)| part.as_str()).collect();
         for &lang in self.langs {
             let list = self.all_of(lang, &mine, PARTS_WEIGHT)?;
             term.langs[lang].add(list, self.snapshot.langs[lang].n_sections);
@@ -231,12 +237,15 @@ impl Lookup<'_> {
         }
         let near = found.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
         if !near && let Some((left, right)) = self.halves(&word)? {
-            let langs = self.each_lang(|lang| Ok(self.all_of(lang, &[&left, &right], COMPOUND_WEIGHT)?.into_iter().collect()))?;
+            let langs = self.each_lang(|lang| {
+                Ok(self.all_of(lang, &[&left, &right], COMPOUND_WEIGHT)?.into_iter().collect())
+            })?;
             let term = QueryTerm { text: word.clone(), word: Some(i), weight: 1.0, langs };
             if term.is_known() {
                 plan.terms.push(term);
                 self.add_stems(plan, i, &[&left, &right]);
-                plan.unmatched.push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
+                plan.unmatched
+                    .push(Unmatched { term: word, used: vec![format!("{left} {right}")] });
                 return Ok(());
             }
         }
@@ -275,7 +284,9 @@ impl Lookup<'_> {
             let joined = format!("{}{}", left.text, right.text);
             let texts = [left.text.clone(), right.text.clone()];
             for &lang in self.langs {
-                let Some(list) = self.list(lang, WORD_MARK, &joined, COMPOUND_WEIGHT)? else { continue };
+                let Some(list) = self.list(lang, WORD_MARK, &joined, COMPOUND_WEIGHT)? else {
+                    continue;
+                };
                 for term in plan.terms.iter_mut().filter(|term| texts.contains(&term.text)) {
                     term.langs[lang].add(Some(list.clone()), self.snapshot.langs[lang].n_sections);
                 }
@@ -372,9 +383,18 @@ impl Lookup<'_> {
         Ok(self.most_frequent(found))
     }
 
-    fn note(&self, found: &mut Vec<(String, f64, u64)>, key: &[u8], df: u32, weight: f64, lang: usize) {
+    fn note(
+        &self,
+        found: &mut Vec<(String, f64, u64)>,
+        key: &[u8],
+        df: u32,
+        weight: f64,
+        lang: usize,
+    ) {
         let skip = self.snapshot.langs[lang].code.len() + WORD_MARK.len_utf8();
-        let Some(word) = key.get(skip..).and_then(|word| std::str::from_utf8(word).ok()) else { return };
+        let Some(word) = key.get(skip..).and_then(|word| std::str::from_utf8(word).ok()) else {
+            return;
+        };
         // Stand-ins are words, not names with signs.
         if word.chars().all(char::is_alphanumeric) {
             found.push((word.to_owned(), weight, u64::from(df)));
@@ -395,7 +415,8 @@ impl Lookup<'_> {
         let has_deletes = self.snapshot.segments.iter().any(|segment| segment.reader.has_deletes());
         if has_deletes {
             for word in &mut merged {
-                word.2 = self.langs.iter().map(|&l| u64::from(self.df(l, &word.0).unwrap_or(0))).sum();
+                word.2 =
+                    self.langs.iter().map(|&l| u64::from(self.df(l, &word.0).unwrap_or(0))).sum();
             }
             merged.retain(|word| word.2 > 0);
         }
@@ -423,7 +444,12 @@ impl Lookup<'_> {
     }
 
     /// The sections that hold all of several words, each in the weakest of its words' places.
-    fn all_of(&self, lang: usize, words: &[&str], variant: f64) -> Result<Option<TermList>, IndexError> {
+    fn all_of(
+        &self,
+        lang: usize,
+        words: &[&str],
+        variant: f64,
+    ) -> Result<Option<TermList>, IndexError> {
         let mut lists = Vec::new();
         for word in words {
             let Some(list) = self.list(lang, WORD_MARK, word, variant)? else { return Ok(None) };
@@ -454,11 +480,23 @@ impl Lookup<'_> {
             }
         }
         let df = made.iter().map(|(_, postings)| postings.len()).sum::<usize>() as u32;
-        Ok((df > 0).then(|| TermList { matched: words.join(" "), is_stem: false, df, variant, postings: made }))
+        Ok((df > 0).then(|| TermList {
+            matched: words.join(" "),
+            is_stem: false,
+            df,
+            variant,
+            postings: made,
+        }))
     }
 
     /// The posting list of a word or stem in one language; `None` when no live section holds it.
-    fn list(&self, lang: usize, mark: char, word: &str, variant: f64) -> Result<Option<TermList>, IndexError> {
+    fn list(
+        &self,
+        lang: usize,
+        mark: char,
+        word: &str,
+        variant: f64,
+    ) -> Result<Option<TermList>, IndexError> {
         let key = self.key(lang, mark, word);
         let mut df = 0;
         let mut postings = Vec::new();
@@ -466,7 +504,8 @@ impl Lookup<'_> {
             let info = segment.terms.terms().get(&key).map_err(tantivy::TantivyError::from)?;
             let Some(info) = info else { continue };
             // tantivy's frequency counts deleted copies until a merge; scores must not.
-            let live = if segment.reader.has_deletes() { live_df(segment, &info)? } else { info.doc_freq };
+            let live =
+                if segment.reader.has_deletes() { live_df(segment, &info)? } else { info.doc_freq };
             if live > 0 {
                 df += live;
                 postings.push((ord as u32, ListPostings::Stored(info)));
@@ -504,7 +543,11 @@ fn live_df(segment: &SegmentView, info: &TermInfo) -> Result<u32, IndexError> {
         .map_err(tantivy::TantivyError::from)?;
     let mut live = 0;
     while postings.block_len() > 0 {
-        live += postings.docs().iter().filter(|&&doc| segment.ordinals[doc as usize] != u32::MAX).count();
+        live += postings
+            .docs()
+            .iter()
+            .filter(|&&doc| segment.ordinals[doc as usize] != u32::MAX)
+            .count();
         postings.advance();
     }
     Ok(live as u32)

@@ -66,7 +66,8 @@ impl Nearness {
 
 /// The best score a section could have: every term in its heading, every bonus.
 pub(crate) fn ideal(plan: &Plan) -> f64 {
-    let best_idf = |term: &crate::query::QueryTerm| term.langs.iter().map(|lang| lang.idf).fold(0.0, f64::max);
+    let best_idf =
+        |term: &crate::query::QueryTerm| term.langs.iter().map(|lang| lang.idf).fold(0.0, f64::max);
     let terms: f64 = plan.terms.iter().map(|term| best_idf(term) * term.weight).sum();
     let heading = 1.0 + HEADING_SHARE_BONUS + IN_HEADING_BONUS + IS_HEADING_BONUS;
     let several = plan.words.len() > 1;
@@ -110,9 +111,13 @@ pub(crate) fn rank(
     for section in &mut ranked {
         section.set_score(ideal);
     }
-    ranked.sort_unstable_by_key(|section| (std::cmp::Reverse(section.score), section.candidate.ordinal));
+    ranked.sort_unstable_by_key(|section| {
+        (std::cmp::Reverse(section.score), section.candidate.ordinal)
+    });
     if lower_translations(snapshot, &mut ranked, ideal) {
-        ranked.sort_unstable_by_key(|section| (std::cmp::Reverse(section.score), section.candidate.ordinal));
+        ranked.sort_unstable_by_key(|section| {
+            (std::cmp::Reverse(section.score), section.candidate.ordinal)
+        });
     }
     order_ties(plan, &mut ranked, limit);
     Ok(ranked)
@@ -130,21 +135,27 @@ fn share_pages(ranked: &mut [Ranked]) {
     let mut order: Vec<usize> = (0..ranked.len()).collect();
     order.sort_unstable_by(|&a, &b| {
         let (a, b) = (&ranked[a], &ranked[b]);
-        a.page.cmp(&b.page).then(b.own.total_cmp(&a.own)).then(a.candidate.ordinal.cmp(&b.candidate.ordinal))
+        a.page
+            .cmp(&b.page)
+            .then(b.own.total_cmp(&a.own))
+            .then(a.candidate.ordinal.cmp(&b.candidate.ordinal))
     });
     let mut shares = vec![0.0; ranked.len()];
     for page in order.chunk_by(|&a, &b| ranked[a].page == ranked[b].page) {
         let mut best: Vec<&Ranked> = Vec::new();
         for section in page.iter().map(|&i| &ranked[i]) {
             let repeats = |other: &&Ranked| {
-                other.own.total_cmp(&section.own).is_eq() && other.record.heading == section.record.heading
+                other.own.total_cmp(&section.own).is_eq()
+                    && other.record.heading == section.record.heading
             };
             if best.len() < PAGE_BEST && !best.iter().any(repeats) {
                 best.push(section);
             }
         }
         let share = PAGE_SHARE * best.iter().map(|section| section.own).sum::<f64>();
-        page.iter().for_each(|&i| shares[i] = share);
+        for &i in page {
+            shares[i] = share;
+        }
     }
     for (section, share) in ranked.iter_mut().zip(shares) {
         section.page_share = share;
@@ -161,7 +172,9 @@ fn lower_translations(snapshot: &Snapshot, ranked: &mut [Ranked], ideal: f64) ->
             continue;
         }
         let place = section.candidate.ordinal - page.first_section;
-        let is_twin = |other: &(u32, u32, u8)| other.0 == page.group && other.1 == place && other.2 != page.lang;
+        let is_twin = |other: &(u32, u32, u8)| {
+            other.0 == page.group && other.1 == place && other.2 != page.lang
+        };
         if listed.iter().any(is_twin) {
             section.translation_weight = TRANSLATED_WEIGHT;
             section.set_score(ideal);
@@ -185,7 +198,11 @@ fn order_ties(plan: &Plan, ranked: &mut [Ranked], limit: usize) {
         if tied.len() > 1 {
             tied.sort_by_cached_key(|section| {
                 let spelled = exact_spellings(plan, &section.record);
-                (std::cmp::Reverse(spelled), section.record.n_heading_words, section.candidate.ordinal)
+                (
+                    std::cmp::Reverse(spelled),
+                    section.record.n_heading_words,
+                    section.candidate.ordinal,
+                )
             });
         }
     }
@@ -201,7 +218,8 @@ fn exact_spellings(plan: &Plan, record: &SectionRecord) -> usize {
         cut(text, |term| {
             for (word, found) in plan.words.iter().zip(&mut found) {
                 if !*found && word.text == term.text {
-                    let written = text[term.start_byte as usize..term.end_byte as usize].to_lowercase();
+                    let written =
+                        text[term.start_byte as usize..term.end_byte as usize].to_lowercase();
                     *found = written.nfc().eq(word.spelling.nfc());
                 }
             }

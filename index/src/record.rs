@@ -35,7 +35,12 @@ pub(crate) struct SectionRecord {
 }
 
 impl SectionRecord {
-    pub(crate) fn new(section: &Section, stems: Vec<u32>, n_heading_words: u32, word_starts: Vec<u32>) -> Self {
+    pub(crate) fn new(
+        section: &Section,
+        stems: Vec<u32>,
+        n_heading_words: u32,
+        word_starts: Vec<u32>,
+    ) -> Self {
         Self {
             heading: section.heading.clone(),
             heading_path: section.heading_path.clone(),
@@ -166,7 +171,12 @@ impl PageRecord {
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = Decoder(bytes);
-        Some(Self { path: from.text()?, title: from.text()?, lang: from.text()?, text: from.text()? })
+        Some(Self {
+            path: from.text()?,
+            title: from.text()?,
+            lang: from.text()?,
+            text: from.text()?,
+        })
     }
 }
 

@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use tantivy::schema::IndexRecordOption;
 
 use crate::error::IndexError;
+use crate::place::{MAX_PLACE_CODE, Place};
 use crate::query::{ListPostings, Plan};
 use crate::snapshot::{SegmentView, Snapshot};
-use crate::place::{MAX_PLACE_CODE, Place};
 
 /// How much a place counts; ranking.md section 2.
 pub(crate) const HEADING_WEIGHT: f64 = 2.0;
@@ -75,7 +75,9 @@ pub(crate) fn candidates(
 ) -> Result<Vec<Candidate>, IndexError> {
     let mut found: Vec<Candidate> = Vec::new();
     let full: Vec<f64> = (0..snapshot.langs.len())
-        .map(|lang| plan.terms.iter().map(|term| f64::from(worth(term.langs[lang].idf * term.weight))).sum())
+        .map(|lang| {
+            plan.terms.iter().map(|term| f64::from(worth(term.langs[lang].idf * term.weight))).sum()
+        })
         .collect();
     SLOTS.with_borrow_mut(|slots| -> Result<(), IndexError> {
         for (segment_ord, segment) in snapshot.segments.iter().enumerate() {
@@ -115,7 +117,8 @@ fn add_up(
         for (lang, of_lang) in (0..).zip(&term.langs) {
             let covered = worth(of_lang.idf * term.weight);
             for list in &of_lang.lists {
-                let Some((_, postings)) = list.postings.iter().find(|(ord, _)| *ord == segment_ord) else {
+                let Some((_, postings)) = list.postings.iter().find(|(ord, _)| *ord == segment_ord)
+                else {
                     continue;
                 };
                 let weights = weights(of_lang.idf * list.variant * term.weight);
@@ -160,8 +163,9 @@ fn add_up(
 /// The best `depth` candidates by base and language, best first; ties in order of path and position.
 pub(crate) fn best(candidates: &[Candidate], lang_weights: &[f64], depth: usize) -> Vec<Candidate> {
     let weighted = |c: &Candidate| c.base * lang_weights[c.lang as usize];
-    let order =
-        |a: &Candidate, b: &Candidate| weighted(b).total_cmp(&weighted(a)).then(a.ordinal.cmp(&b.ordinal));
+    let order = |a: &Candidate, b: &Candidate| {
+        weighted(b).total_cmp(&weighted(a)).then(a.ordinal.cmp(&b.ordinal))
+    };
     let mut best: Vec<Candidate> =
         candidates.iter().filter(|c| lang_weights[c.lang as usize] > 0.0).copied().collect();
     if best.len() > depth {

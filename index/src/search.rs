@@ -118,7 +118,13 @@ impl Snapshot {
         let query_lang = self.query_lang(&query.text, &plan, &langs);
         reply.query_lang = query_lang.map(|lang| self.langs[lang].code.clone());
         let lang_weights: Vec<f64> = (0..self.langs.len())
-            .map(|lang| if query_lang.is_none_or(|clear| clear == lang) { 1.0 } else { OTHER_LANGUAGE_WEIGHT })
+            .map(|lang| {
+                if query_lang.is_none_or(|clear| clear == lang) {
+                    1.0
+                } else {
+                    OTHER_LANGUAGE_WEIGHT
+                }
+            })
             .collect();
         let found = candidates(self, &plan, pages.as_deref())?;
         reply.total = found.len();
@@ -132,7 +138,8 @@ impl Snapshot {
             reply.hits.push(self.hit(&ranking, &mut matcher, ranked));
         }
         if let Some(clear) = query_lang {
-            let best_here = ranked.iter().find(|r| r.candidate.lang as usize == clear).map_or(0, |r| r.score);
+            let best_here =
+                ranked.iter().find(|r| r.candidate.lang as usize == clear).map_or(0, |r| r.score);
             let only_other: Vec<f64> =
                 (0..self.langs.len()).map(|lang| if lang == clear { 0.0 } else { 1.0 }).collect();
             let top = best(&found, &only_other, OTHER_LANGUAGE_DEPTH);
@@ -162,8 +169,13 @@ impl Snapshot {
             lines: (record.start_line, record.end_line),
             snippet: snippet(record, window),
             score: ranked.score as f64 / SCORE_UNIT,
-            translations: self.twins(ranked.page).map(|twin| self.pages[twin].path.clone()).collect(),
-            explanation: ranking.explain.then(|| explain(self, ranking.plan, ranked, ranking.ideal)),
+            translations: self
+                .twins(ranked.page)
+                .map(|twin| self.pages[twin].path.clone())
+                .collect(),
+            explanation: ranking
+                .explain
+                .then(|| explain(self, ranking.plan, ranked, ranking.ideal)),
         }
     }
 
@@ -193,8 +205,16 @@ impl Snapshot {
                 glob: path.to_owned(),
                 reason: error.kind().to_string(),
             };
-            let glob = GlobBuilder::new(path).literal_separator(true).build().map_err(bad)?.compile_matcher();
-            return Ok(self.pages.iter().map(|page| page.path == path || glob.is_match(&page.path)).collect());
+            let glob = GlobBuilder::new(path)
+                .literal_separator(true)
+                .build()
+                .map_err(bad)?
+                .compile_matcher();
+            return Ok(self
+                .pages
+                .iter()
+                .map(|page| page.path == path || glob.is_match(&page.path))
+                .collect());
         }
         let prefix = path.trim_start_matches("./");
         Ok(self.pages.iter().map(|page| page.path.starts_with(prefix)).collect())
@@ -221,7 +241,8 @@ fn without(plan: &Plan, found: &[Candidate]) -> Vec<Without> {
     if bits.len() < 2 || found.iter().any(|candidate| candidate.words == all) {
         return Vec::new();
     }
-    let holds_others = |bit: u64| found.iter().filter(|candidate| candidate.words == all & !bit).count();
+    let holds_others =
+        |bit: u64| found.iter().filter(|candidate| candidate.words == all & !bit).count();
     bits.into_iter()
         .map(|(bit, term)| Without { term: term.to_owned(), sections: holds_others(bit) })
         .filter(|without| without.sections > 0)

@@ -277,7 +277,8 @@ impl<'a> Splitter<'a> {
             heading.text.push_str(kept);
             return;
         }
-        let text = if self.in_code_block { text } else { strip_container_mark(text, self.line_so_far()) };
+        let text =
+            if self.in_code_block { text } else { strip_container_mark(text, self.line_so_far()) };
         self.push(text, range.end - text.len().min(range.len()));
     }
 
@@ -402,11 +403,15 @@ fn strip_container_mark<'t>(text: &'t str, line_so_far: &str) -> &'t str {
 /// Braces that hold anything else are text, and so are braces inside a code span or after a backslash.
 fn attributes(markdown: &str, heading: &Range<usize>) -> Option<(usize, Option<String>)> {
     let source = markdown[heading.clone()].trim_end();
-    let is_atx = source.trim_start().starts_with('#') ;
+    let is_atx = source.trim_start().starts_with('#');
     let content = if is_atx {
         let open = source.trim_end_matches('#');
         // A closing run of # counts only after a space.
-        if open.len() < source.len() && open.ends_with([' ', '\t']) { open.trim_end() } else { source }
+        if open.len() < source.len() && open.ends_with([' ', '\t']) {
+            open.trim_end()
+        } else {
+            source
+        }
     } else {
         source[..source.rfind('\n').unwrap_or(source.len())].trim_end()
     };

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tantivy::index::{InvertedIndexReader, SegmentReader};
-use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::schema::OwnedValue;
+use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::{DocAddress, ReloadPolicy, Searcher};
 
 use crate::error::IndexError;
@@ -82,7 +82,11 @@ impl DocumentDeserialize for Record {
 }
 
 impl Snapshot {
-    pub(crate) fn open(index: &tantivy::Index, fields: Fields, generation: u64) -> Result<Self, IndexError> {
+    pub(crate) fn open(
+        index: &tantivy::Index,
+        fields: Fields,
+        generation: u64,
+    ) -> Result<Self, IndexError> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
         let mut pages: Vec<PageInfo> = Vec::new();
@@ -96,13 +100,12 @@ impl Snapshot {
             for doc in segment.doc_ids_alive() {
                 let Some(ord) = paths.term_ords(doc).next() else { continue };
                 let slot = &mut names[ord as usize];
-                let name = match slot {
-                    Some(name) => name.clone(),
-                    None => {
-                        let mut text = String::new();
-                        paths.ord_to_str(ord, &mut text).map_err(tantivy::TantivyError::from)?;
-                        slot.insert(text.into()).clone()
-                    }
+                let name = if let Some(name) = slot {
+                    name.clone()
+                } else {
+                    let mut text = String::new();
+                    paths.ord_to_str(ord, &mut text).map_err(tantivy::TantivyError::from)?;
+                    slot.insert(text.into()).clone()
                 };
                 let position = positions.first(doc).unwrap_or(0) as u32;
                 found.push((name, position, DocAddress::new(segment_ord as u32, doc)));
@@ -243,12 +246,14 @@ impl Snapshot {
 
 fn page_record(searcher: &Searcher, address: DocAddress) -> Result<PageRecord, IndexError> {
     let bytes = searcher.doc::<Record>(address)?.0;
-    PageRecord::decode(&bytes).ok_or_else(|| IndexError::Unusable("a page's record is damaged".into()))
+    PageRecord::decode(&bytes)
+        .ok_or_else(|| IndexError::Unusable("a page's record is damaged".into()))
 }
 
 /// Puts pages that differ only in the language of their path into one group; returns all pages by group.
 fn group_translations(pages: &mut [PageInfo]) -> Vec<u32> {
-    let key = |path: &str| language::of_path(path).map_or_else(|| path.to_owned(), |found| found.rest);
+    let key =
+        |path: &str| language::of_path(path).map_or_else(|| path.to_owned(), |found| found.rest);
     let mut keyed: Vec<(String, u32)> =
         pages.iter().zip(0..).map(|(page, i)| (key(&page.path), i)).collect();
     keyed.sort_unstable();

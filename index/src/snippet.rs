@@ -93,7 +93,8 @@ fn is_stop(c: char) -> bool {
 }
 
 fn starts_sentence(text: &str, start: usize) -> bool {
-    ends_sentence(text[..start].trim_end_matches([' ', '\t'])) || text[..start].trim_end_matches([' ', '\t']).ends_with('\n')
+    ends_sentence(text[..start].trim_end_matches([' ', '\t']))
+        || text[..start].trim_end_matches([' ', '\t']).ends_with('\n')
 }
 
 fn ends_sentence(text: &str) -> bool {

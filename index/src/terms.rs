@@ -268,7 +268,8 @@ fn sign_before(before: &str) -> &'static str {
     for sign in ["--", "-", ".", "@", "$"] {
         if let Some(rest) = before.strip_suffix(sign) {
             let free = rest.chars().next_back().is_none_or(|c| {
-                c.is_whitespace() || matches!(c, '(' | '[' | '{' | '"' | '\'' | '`' | '|' | ',' | '=')
+                c.is_whitespace()
+                    || matches!(c, '(' | '[' | '{' | '"' | '\'' | '`' | '|' | ',' | '=')
             });
             if free {
                 return sign;
@@ -315,12 +316,21 @@ mod tests {
         check("Reanudación automática.", "reanudacion automatica");
         check("appendLog", "appendlog /append /log");
         check("docs_search _emphasis_ __", "docssearch /docs /search emphasis");
-        check("HTTPServer URLs OAuth2PasswordBearer", "httpserver /http /server urls oauth2passwordbearer /oauth2 /password /bearer");
+        check(
+            "HTTPServer URLs OAuth2PasswordBearer",
+            "httpserver /http /server urls oauth2passwordbearer /oauth2 /password /bearer",
+        );
         check("eth_sendRawTransaction", "ethsendrawtransaction /eth /send /raw /transaction");
         check("live-reload foo.bar a::b", "live reload =livereload foo bar =foobar a b =ab");
-        check("app:setTimeout(callback, delay)", "app settimeout /set /timeout =appsettimeout callback delay");
+        check(
+            "app:setTimeout(callback, delay)",
+            "app settimeout /set /timeout =appsettimeout callback delay",
+        );
         check("bot.describe()", "bot describe =botdescribe !botdescribe()");
-        check("--no-watch -p .NET C++ C# interface{} v1.2.3", "no watch =nowatch !--nowatch p !-p net !.net c !c++ c !c# interface !interface{} v1 2 3 =v123");
+        check(
+            "--no-watch -p .NET C++ C# interface{} v1.2.3",
+            "no watch =nowatch !--nowatch p !-p net !.net c !c++ c !c# interface !interface{} v1 2 3 =v123",
+        );
         check("don’t mustn't", "don t =dont mustn t =mustnt");
         check("end. Next sentence - here", "end next sentence here");
         check("\"sin cerrar *x* (y)", "sin cerrar x y");

@@ -108,7 +108,8 @@ impl DocsTree {
 
     /// Reads one page. `None` when it is gone or is no page any more; then the problem says why.
     pub fn read_page(&self, path: &str) -> (Option<Page>, Vec<Problem>) {
-        let problem = |code, message: String| vec![Problem { path: path.to_owned(), code, message }];
+        let problem =
+            |code, message: String| vec![Problem { path: path.to_owned(), code, message }];
         let file = self.root.join(path);
         let metadata = match fs::symlink_metadata(&file) {
             Ok(metadata) => metadata,
@@ -152,7 +153,7 @@ impl DocsTree {
         if self.exclude.is_match(&path) && !self.include.is_match(&path) {
             return;
         }
-        if self.has_includes && self.in_excluded_folder(&path) && !self.include.is_match(&path) {
+        if self.has_includes && in_excluded_folder(&path) && !self.include.is_match(&path) {
             return;
         }
         if kind.is_some_and(|kind| kind.is_file()) {
@@ -180,10 +181,6 @@ impl DocsTree {
         self.has_includes || !is_excluded_folder(&below.to_string_lossy())
     }
 
-    fn in_excluded_folder(&self, path: &str) -> bool {
-        path.match_indices('/').any(|(at, _)| is_excluded_folder(&path[..at]))
-    }
-
     fn report_excluded_folders(&self, scan: &mut Scan) {
         let top = names_in(&self.root);
         let languages = top.iter().filter(|name| language::is_folder(name));
@@ -191,7 +188,9 @@ impl DocsTree {
             names_in(&self.root.join(lang)).into_iter().map(move |name| format!("{lang}/{name}"))
         });
         for path in top.iter().cloned().chain(below).filter(|path| is_excluded_folder(path)) {
-            if self.root.join(&path).is_dir() && !scan.paths.iter().any(|page| page.starts_with(&path)) {
+            if self.root.join(&path).is_dir()
+                && !scan.paths.iter().any(|page| page.starts_with(&path))
+            {
                 let message = "folder left out: generated output or internal notes".to_owned();
                 scan.problems.push(Problem { path, code: ProblemCode::ExcludedFolder, message });
             }
@@ -223,10 +222,16 @@ fn is_excluded_folder(path: &str) -> bool {
     }
 }
 
+fn in_excluded_folder(path: &str) -> bool {
+    path.match_indices('/').any(|(at, _)| is_excluded_folder(&path[..at]))
+}
+
 fn error_path(error: &ignore::Error) -> Option<&Path> {
     match error {
         ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => error_path(err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            error_path(err)
+        }
         _ => None,
     }
 }
@@ -257,6 +262,7 @@ fn is_hidden(path: &Path) -> bool {
 }
 
 fn slash_path(path: &Path) -> Option<String> {
-    let parts: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+    let parts: Option<Vec<&str>> =
+        path.components().map(|part| part.as_os_str().to_str()).collect();
     Some(parts?.join("/"))
 }

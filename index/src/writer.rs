@@ -11,7 +11,8 @@ use std::sync::mpsc;
 use tantivy::directory::MmapDirectory;
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing,
+    TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
@@ -39,6 +40,9 @@ pub(crate) const JOINED_MARK: char = '\u{3}';
 /// Memory that one writing thread may fill before it closes a segment; tantivy takes what it needs below it.
 const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
 
+/// The field that holds the records; its number changes with their form, so that no version reads another's.
+const RECORD_FIELD: &str = "record-1";
+
 /// Names of the index's fields.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields {
@@ -58,14 +62,14 @@ fn schema() -> (Schema, Fields) {
         path: schema.add_text_field("path", STRING | FAST),
         position: schema.add_u64_field("position", NumericOptions::default().set_fast()),
         terms: schema.add_text_field("terms", TextOptions::default().set_indexing_options(places)),
-        record: schema.add_bytes_field("record", STORED),
+        record: schema.add_bytes_field(RECORD_FIELD, STORED),
     };
     (schema.build(), fields)
 }
 
 /// An index that pages are put into and snapshots are taken from.
 pub struct Index {
-    index: tantivy::Index,
+    inner: tantivy::Index,
     writer: IndexWriter<TantivyDocument>,
     fields: Fields,
     generation: u64,
@@ -75,7 +79,8 @@ impl Index {
     /// An empty index in memory, written by `threads` threads (1 to 8; more make more segments, never other answers).
     pub fn in_memory(threads: usize) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        let index = tantivy::Index::builder().schema(schema).settings(settings()).create_in_ram()?;
+        let index =
+            tantivy::Index::builder().schema(schema).settings(settings()).create_in_ram()?;
         Self::with(index, fields, threads)
     }
 
@@ -84,7 +89,12 @@ impl Index {
     /// # Errors
     /// The folder cannot be made or written, another process is writing it, or it holds something else.
     pub fn in_folder(folder: &Path, threads: usize) -> Result<Self, IndexError> {
-        std::fs::create_dir_all(folder).map_err(IndexError::Folder)?;
+        // Tantivy's own words for a folder it may not write name absolute paths: ask first.
+        let probe = folder.join(".probe");
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&probe, ""))
+            .and_then(|()| std::fs::remove_file(&probe))
+            .map_err(|reason| IndexError::Folder { folder: folder.to_owned(), reason })?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
         let builder = tantivy::Index::builder().schema(schema).settings(settings());
@@ -108,7 +118,7 @@ impl Index {
             other => other?,
         };
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { index, writer, fields, generation: 0 })
+        Ok(Self { inner: index, writer, fields, generation: 0 })
     }
 
     /// Puts a page in, in place of the page at the same path. Seen by the next [`Self::commit`].
@@ -124,7 +134,7 @@ impl Index {
 
     /// Merges all segments into one: fewer look-ups, the same answers.
     pub fn merge(&mut self) -> Result<(), IndexError> {
-        let segments = self.index.searchable_segment_ids()?;
+        let segments = self.inner.searchable_segment_ids()?;
         if segments.len() > 1 {
             self.writer.merge(&segments).wait()?;
         }
@@ -135,7 +145,7 @@ impl Index {
     pub fn commit(&mut self) -> Result<Snapshot, IndexError> {
         self.writer.commit()?;
         self.generation += 1;
-        Snapshot::open(&self.index, self.fields, self.generation)
+        Snapshot::open(&self.inner, self.fields, self.generation)
     }
 
     fn add(&self, page: &Page) -> Result<(), IndexError> {
@@ -160,8 +170,29 @@ impl Index {
     }
 }
 
+impl Snapshot {
+    /// The snapshot that was last committed to a folder, read-only: no lock is taken, nothing is written.
+    ///
+    /// # Errors
+    /// The folder holds no index, a damaged one, or one of another version.
+    pub fn open_folder(folder: &Path) -> Result<Self, IndexError> {
+        let unusable = |why: &str| IndexError::Unusable(why.into());
+        let directory = MmapDirectory::open(folder).map_err(|_| unusable("no such folder"))?;
+        let index = tantivy::Index::open(directory)
+            .map_err(|_| unusable("no index in the folder, or a damaged one"))?;
+        let (schema, fields) = schema();
+        if index.schema() != schema {
+            return Err(unusable("it was written by another version"));
+        }
+        Self::open(&index, fields, 1)
+    }
+}
+
 /// Reads every page of a tree into a new index in memory, with `threads` threads reading and one writing.
-pub fn build(tree: &DocsTree, threads: usize) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
+pub fn build(
+    tree: &DocsTree,
+    threads: usize,
+) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
     fill(Index::in_memory(1)?, tree, threads)
 }
 
@@ -195,7 +226,10 @@ pub fn fill(
                 })
             })
             .collect();
-        workers.into_iter().filter_map(|worker| worker.join().ok()?.err()).next()
+        let mut results = workers
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        results.find_map(Result::err)
     });
     if let Some(error) = failed {
         return Err(error);
@@ -216,7 +250,10 @@ fn settings() -> IndexSettings {
 fn page_context(page: &Page) -> Vec<(&str, Place)> {
     let path = page.path.rsplit_once('.').map_or(page.path.as_str(), |(path, _)| path);
     let keywords = page.keywords.iter().map(|text| (text.as_str(), Place::Context));
-    [(page.title.as_str(), Place::Context), (path, Place::Trail)].into_iter().chain(keywords).collect()
+    [(page.title.as_str(), Place::Context), (path, Place::Trail)]
+        .into_iter()
+        .chain(keywords)
+        .collect()
 }
 
 /// The distinct terms of one section with their strongest places. Kept between sections for its memory.
@@ -242,7 +279,9 @@ impl SectionTerms {
         self.entries.clear();
         let trail = section.heading_path.iter().map(|text| (text.as_str(), Place::Trail));
         for (text, place) in context.iter().copied().chain(trail) {
-            cut(text, |term| self.note(lang, term.text, place.strength(term.kind == TermKind::Part)));
+            cut(text, |term| {
+                self.note(lang, term.text, place.strength(term.kind == TermKind::Part));
+            });
         }
         self.note_joined(title, Place::Context);
         self.note_joined(&section.heading, Place::Heading);
@@ -312,7 +351,8 @@ impl SectionTerms {
     }
 
     fn key(&self, entry: u32) -> (char, &str) {
-        let start = entry.checked_sub(1).map_or(0, |before| self.entries[before as usize].0 as usize);
+        let start =
+            entry.checked_sub(1).map_or(0, |before| self.entries[before as usize].0 as usize);
         let key = &self.keys[start..self.entries[entry as usize].0 as usize];
         // Marks are one byte.
         (key.chars().next().unwrap_or(WORD_MARK), &key[1..])
@@ -320,7 +360,8 @@ impl SectionTerms {
 
     /// The terms as [`PlaceTokenizer`] reads them: a line each, place code, language, mark, word.
     fn encode(&self, lang: &str) -> String {
-        let mut out = String::with_capacity(self.keys.len() + self.entries.len() * (lang.len() + 2));
+        let mut out =
+            String::with_capacity(self.keys.len() + self.entries.len() * (lang.len() + 2));
         let mut start = 0;
         for &(end, strength) in &self.entries {
             out.push(char::from(b'0' + Place::code_of_strength(strength)));
@@ -421,4 +462,3 @@ impl std::fmt::Debug for Index {
         f.debug_struct("Index").field("generation", &self.generation).finish_non_exhaustive()
     }
 }
-

@@ -16,8 +16,15 @@ fn check(path: &str, bytes: &[u8]) {
         let mut anchors = BTreeSet::new();
         for section in &page.sections {
             assert_eq!(section.bytes.start, at, "{path}: sections tile");
-            assert!(section.start_line > line && section.end_line >= section.start_line, "{path}: lines ascend");
-            assert!(section.level == 0 || anchors.insert(&section.anchor), "{path}: {} twice", section.anchor);
+            assert!(
+                section.start_line > line && section.end_line >= section.start_line,
+                "{path}: lines ascend"
+            );
+            assert!(
+                section.level == 0 || anchors.insert(&section.anchor),
+                "{path}: {} twice",
+                section.anchor
+            );
             at = section.bytes.end;
             line = section.end_line;
         }
@@ -25,12 +32,20 @@ fn check(path: &str, bytes: &[u8]) {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "a skipped corpus is said")]
 #[test]
 fn every_page_of_the_corpora_is_kept() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut trees = vec![root.join("docs")];
-    let shared = std::env::var_os("BOTMESH_SHARED").map_or_else(|| root.join("../shared"), Into::into);
-    for corpus in ["corpora/vitepress/docs", "corpora/kubernetes/docs", "eval/corpora/vitepress", "eval/corpora/fastapi", "eval/corpora/kubernetes"] {
+    let shared =
+        std::env::var_os("BOTMESH_SHARED").map_or_else(|| root.join("../shared"), Into::into);
+    for corpus in [
+        "corpora/vitepress/docs",
+        "corpora/kubernetes/docs",
+        "eval/corpora/vitepress",
+        "eval/corpora/fastapi",
+        "eval/corpora/kubernetes",
+    ] {
         if shared.join(corpus).is_dir() {
             trees.push(shared.join(corpus));
         } else {

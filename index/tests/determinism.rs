@@ -8,8 +8,30 @@ use botmesh_index::writer::Index;
 use proptest::prelude::*;
 
 const WORDS: &[&str] = &[
-    "flow", "flows", "ruta", "rutas", "appendLog", "append_log", "config", "map", "configmap", "deploy", "deploying",
-    "durabilidad", "the", "la", "de", "session", "sesión", "token", "--port", "C++", "año", "ano", "权威事实", "index",
+    "flow",
+    "flows",
+    "ruta",
+    "rutas",
+    "appendLog",
+    "append_log",
+    "config",
+    "map",
+    "configmap",
+    "deploy",
+    "deploying",
+    "durabilidad",
+    "the",
+    "la",
+    "de",
+    "session",
+    "sesión",
+    "token",
+    "--port",
+    "C++",
+    "año",
+    "ano",
+    "权威事实",
+    "index",
 ];
 
 fn words() -> impl Strategy<Value = String> {
@@ -17,10 +39,13 @@ fn words() -> impl Strategy<Value = String> {
 }
 
 fn page() -> impl Strategy<Value = (String, String)> {
-    let path = (prop::sample::select(vec!["en", "es", "x"]), 0..5u8).prop_map(|(dir, n)| format!("{dir}/{n}.md"));
+    let path = (prop::sample::select(vec!["en", "es", "x"]), 0..5u8)
+        .prop_map(|(dir, n)| format!("{dir}/{n}.md"));
     let sections = prop::collection::vec((1..4usize, words(), words()), 1..4);
     (path, sections).prop_map(|(path, sections)| {
-        let text = sections.iter().map(|(level, heading, text)| format!("{} {heading}\n\n{text}.\n\n", "#".repeat(*level)));
+        let text = sections.iter().map(|(level, heading, text)| {
+            format!("{} {heading}\n\n{text}.\n\n", "#".repeat(*level))
+        });
         (path, text.collect())
     })
 }

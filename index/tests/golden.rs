@@ -27,7 +27,11 @@ fn check(pages: &[(&str, &str)], query: &str, expected: &[&str]) {
 
 #[test]
 fn one_accents_and_case_never_decide() {
-    let pages = [("a.md", "# Reanudación\n\nuno\n"), ("b.md", "# reanudacio\u{301}n\n\nuno\n"), ("c.md", "# Otra\n")];
+    let pages = [
+        ("a.md", "# Reanudación\n\nuno\n"),
+        ("b.md", "# reanudacio\u{301}n\n\nuno\n"),
+        ("c.md", "# Otra\n"),
+    ];
     for query in ["reanudacion", "REANUDACIÓN", "reanudacio\u{301}n"] {
         check(&pages, query, &["a.md", "b.md"]);
     }
@@ -36,7 +40,9 @@ fn one_accents_and_case_never_decide() {
 #[test]
 fn two_a_rare_name_outranks_a_word_on_every_page() {
     let mut pages = vec![("z.md".to_owned(), "# Registro\n\nusa appendLog aquí\n".to_owned())];
-    pages.extend((0..9).map(|i| (format!("p{i}.md"), "# Tema\n\nla durabilidad importa\n".to_owned())));
+    pages.extend(
+        (0..9).map(|i| (format!("p{i}.md"), "# Tema\n\nla durabilidad importa\n".to_owned())),
+    );
     let pages: Vec<(&str, &str)> = pages.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
     let reply = search(&snapshot(&pages), "durabilidad appendLog");
     assert_eq!(reply.hits[0].path, "z.md");
@@ -55,7 +61,8 @@ fn three_saying_it_fifty_times_is_saying_it_once() {
 #[test]
 fn four_a_heading_weighs_double() {
     let filler = "word ".repeat(60);
-    let (heading, text) = (format!("# T\n\n## cursor\n\n{filler}\n"), format!("# T\n\n## Z\n\n{filler} cursor\n"));
+    let (heading, text) =
+        (format!("# T\n\n## cursor\n\n{filler}\n"), format!("# T\n\n## Z\n\n{filler} cursor\n"));
     let snapshot = snapshot(&[("a.md", &heading), ("b.md", &text)]);
     let query = Query { text: "cursor".into(), limit: 5, explain: true, ..Query::default() };
     let hits = snapshot.search(&query).expect("an answer").hits;
@@ -70,7 +77,11 @@ fn four_a_heading_weighs_double() {
 fn five_all_terms_beat_some() {
     let filler = "word ".repeat(40);
     let both = format!("# A\n\n{filler} queue {filler} timeout\n");
-    check(&[("a.md", "# B\n\nqueue alone\n"), ("b.md", &both), ("c.md", "# C\n\ntimeout alone\n")], "queue timeout", &["b.md", "a.md", "c.md"]);
+    check(
+        &[("a.md", "# B\n\nqueue alone\n"), ("b.md", &both), ("c.md", "# C\n\ntimeout alone\n")],
+        "queue timeout",
+        &["b.md", "a.md", "c.md"],
+    );
 }
 
 #[test]
@@ -85,7 +96,11 @@ fn six_the_exact_phrase_beats_its_words_but_never_across_sections() {
     let query = Query { text: "saved state".into(), limit: 9, explain: true, ..Query::default() };
     let hits = snapshot(&pages).search(&query).expect("an answer").hits;
     for hit in hits.iter().filter(|hit| hit.path == "c.md") {
-        assert!(hit.explanation.as_ref().expect("asked for").phrase_factor < 1.001, "{}", hit.heading);
+        assert!(
+            hit.explanation.as_ref().expect("asked for").phrase_factor < 1.001,
+            "{}",
+            hit.heading
+        );
     }
 }
 
@@ -104,7 +119,11 @@ fn seven_one_query_reaches_both_languages() {
 
 #[test]
 fn eight_the_same_tree_gives_the_same_answer() {
-    let pages = [("b.md", "# Same\n\nequal text\n"), ("a.md", "# Same\n\nequal text\n"), ("c.md", "# Same\n\nequal text\n")];
+    let pages = [
+        ("b.md", "# Same\n\nequal text\n"),
+        ("a.md", "# Same\n\nequal text\n"),
+        ("c.md", "# Same\n\nequal text\n"),
+    ];
     let mut turned = pages;
     turned.reverse();
     let expected = format!("{:?}", search(&snapshot(&pages), "equal same"));
@@ -115,7 +134,10 @@ fn eight_the_same_tree_gives_the_same_answer() {
 #[test]
 fn explained_numbers_multiply_to_the_score() {
     let pages = [
-        ("en/a.md", "# Deploy a server\n\nDeploying needs a config map and the `appendLog` call.\n\n## Notes\n\nservers\n"),
+        (
+            "en/a.md",
+            "# Deploy a server\n\nDeploying needs a config map and the `appendLog` call.\n\n## Notes\n\nservers\n",
+        ),
         ("es/a.md", "# Desplegar un servidor\n\nEl config map y appendLog.\n"),
         ("en/b.md", "# Other\n\nconfigmap server deploy\n"),
     ];
@@ -124,7 +146,12 @@ fn explained_numbers_multiply_to_the_score() {
         let query = Query { text: text.into(), limit: 9, explain: true, ..Query::default() };
         for hit in snapshot.search(&query).expect("an answer").hits {
             let e = hit.explanation.expect("asked for");
-            let own = e.base * e.coverage_factor * e.language_factor * e.heading_factor * e.phrase_factor * e.near_factor;
+            let own = e.base
+                * e.coverage_factor
+                * e.language_factor
+                * e.heading_factor
+                * e.phrase_factor
+                * e.near_factor;
             let score = 100.0 * (own + e.page_share) * e.translation_factor / e.ideal;
             assert!((score - hit.score).abs() < 2e-3, "{text}: {score} is shown as {}", hit.score);
         }

@@ -25,6 +25,9 @@ pub(super) struct DocsArgs {
     /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
     #[arg(long, value_name = "DIR")]
     pub(super) docs: Option<PathBuf>,
+    /// Answer from the index that `reindex --index DIR` wrote, with the docs as they were then
+    #[arg(long, value_name = "DIR", conflicts_with = "docs")]
+    index: Option<PathBuf>,
 }
 
 impl DocsArgs {
@@ -33,8 +36,15 @@ impl DocsArgs {
         folder(self.docs.clone(), "pass `--docs DIR`, or set `BOTMESH_DOCS_DIR`")
     }
 
-    /// A snapshot of the folder.
+    /// A snapshot of the folder, or the one that was written.
     pub(super) fn snapshot(&self) -> Result<Snapshot, Failure> {
+        if let Some(index) = &self.index {
+            return Snapshot::open_folder(index).map_err(|error| {
+                let message = format!("index cannot be read: `{}`: {error}", index.display());
+                Failure::new(message)
+                    .with_help("write it with `botmesh-docs reindex DIR --index DIR`")
+            });
+        }
         Ok(build(&self.folder()?)?.snapshot)
     }
 }
@@ -46,18 +56,25 @@ pub(super) fn folder(given: Option<PathBuf>, help: &str) -> Result<PathBuf, Fail
 
 /// A docs folder that was read.
 pub(super) struct Built {
-    pub(super) index: Index,
     pub(super) snapshot: Snapshot,
     pub(super) problems: Vec<Problem>,
 }
 
 /// Reads and indexes a folder.
 pub(super) fn build(folder: &std::path::Path) -> Result<Built, Failure> {
+    build_into(folder, || Index::in_memory(1))
+}
+
+/// Reads a folder into the index that `make` makes, once the folder is known to be there.
+pub(super) fn build_into(
+    folder: &std::path::Path,
+    make: impl FnOnce() -> Result<Index, IndexError>,
+) -> Result<Built, Failure> {
     let tree = open(folder)?;
     let what = format!("indexing `{}` …", folder.display());
-    let built = with_notice(&what, || writer::build(&tree, docs::threads()));
-    let (index, snapshot, problems) = built.map_err(|error| failure(&error))?;
-    Ok(Built { index, snapshot, problems })
+    let built = with_notice(&what, || writer::fill(make()?, &tree, docs::threads()));
+    let (_, snapshot, problems) = built.map_err(|error| failure(&error))?;
+    Ok(Built { snapshot, problems })
 }
 
 fn open(folder: &std::path::Path) -> Result<DocsTree, Failure> {
@@ -74,6 +91,10 @@ pub(super) fn failure(error: &IndexError) -> Failure {
         IndexError::BadGlob { .. } => {
             failure.with_help("give a folder (`guide/`) or a glob (`**/flow*.md`)")
         }
+        IndexError::Folder { .. } => {
+            failure.with_help("name a folder that you may write to with `--index DIR`")
+        }
+        IndexError::Locked => failure.with_help("wait until it is done"),
         _ => failure,
     }
 }

@@ -23,22 +23,14 @@ pub struct ServeArgs {
     /// Docs folder; without it `BOTMESH_DOCS_DIR` names it, and without both there are no docs tools
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
-    /// Index folder that `reindex` wrote
-    #[arg(long, value_name = "DIR")]
-    index: Option<PathBuf>,
-    /// Keep to the docs as they are at the start
-    #[arg(long)]
-    no_watch: bool,
 }
 
 /// Serves one client until it leaves. A docs folder that is not there is reported, and the docs tools stay away.
 pub(super) fn run(args: &ServeArgs) -> Result<Outcome, Failure> {
-    // The docs are indexed in memory and not watched yet: neither flag changes an answer.
-    let ServeArgs { docs, index: _, no_watch: _ } = args;
     let cannot_start =
         |error: io::Error| Failure::new(format!("server cannot start: {}", error.kind()));
     let mut context = Context::default();
-    if let Some(folder) = docs::folder(docs.clone()) {
+    if let Some(folder) = docs::folder(args.docs.clone()) {
         match docs::open(&folder) {
             Ok(tree) => {
                 let handle = DocsHandle::start(tree, &context.closing).map_err(cannot_start)?;
