@@ -30,12 +30,12 @@ pub fn folder(flag: Option<PathBuf>) -> Option<PathBuf> {
     flag.or_else(|| FOLDER_VARIABLES.iter().find_map(named).map(PathBuf::from))
 }
 
-/// Opens a docs folder with the rules of this project.
+/// Opens a docs folder.
 ///
 /// # Errors
 /// The folder is not there, or is no folder.
-pub fn open(folder: &Path) -> Result<DocsTree, IndexError> {
-    DocsTree::open(folder, &TreeOptions::default())
+pub fn open(folder: &Path, options: &TreeOptions) -> Result<DocsTree, IndexError> {
+    DocsTree::open(folder, options)
 }
 
 /// Threads to build an index with.

@@ -132,6 +132,11 @@ pub fn is_function_word(word: &str) -> bool {
         || SPANISH_FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
+/// All of them, English first.
+pub fn function_words() -> impl Iterator<Item = &'static str> {
+    ENGLISH_FUNCTION_WORDS.iter().chain(SPANISH_FUNCTION_WORDS).copied()
+}
+
 /// What a query's function words and letters say of its language: positive for Spanish, negative for English, in votes.
 pub fn votes(query: &str) -> i32 {
     let mut votes = 0;

@@ -1,4 +1,28 @@
-//! botmesh-index
+//! Sections of a Markdown tree, indexed and ranked: bytes in, answers out.
+//!
+//! A [`DocsTree`] is a folder with its rules. [`writer::build`] reads it into an [`Index`], whose commits give a
+//! [`Snapshot`]: an immutable state of the whole tree that any number of threads may ask. A [`Query`] finds [`Hit`]s;
+//! the same tree and query give the same bytes, whatever way the tree was indexed.
+//!
+//! The way of the data: [`tree`] (which files) → [`page`] (bytes to text, [`front_matter`], [`language`]) →
+//! [`section`] ([`anchor`]) → [`terms`] ([`fold`]) → [`writer`] → [`snapshot`] → [`search`] ([`explain`], [`snippet`]),
+//! and beside it [`lookup`], [`passage`] and [`outline`] for reading. Nothing here knows a protocol, prints, or asks
+//! the time.
+//!
+//! ```
+//! use botmesh_index::{DocsTree, Query, tree::TreeOptions, writer};
+//!
+//! let folder = tempfile::tempdir()?;
+//! std::fs::write(folder.path().join("guide.md"), "# Guide\n\n## Reanudación\n\nUna pausa no pierde nada.\n")?;
+//! let tree = DocsTree::open(folder.path(), &TreeOptions::default())?;
+//! let (_index, snapshot, problems) = writer::build(&tree, 1)?;
+//! let query = Query { text: "reanudacion".into(), limit: 5, ..Query::default() };
+//! let reply = snapshot.search(&query)?;
+//! assert_eq!((reply.hits[0].path.as_str(), reply.hits[0].lines), ("guide.md", (3, 5)));
+//! assert!(problems.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
 pub mod anchor;
 pub mod error;
 pub mod explain;
@@ -22,3 +46,8 @@ pub mod snippet;
 pub mod terms;
 pub mod tree;
 pub mod writer;
+
+pub use search::{Hit, Query, SearchReply};
+pub use snapshot::Snapshot;
+pub use tree::DocsTree;
+pub use writer::Index;

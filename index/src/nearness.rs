@@ -1,7 +1,12 @@
 //! How near a query's words stand in a section: in its heading, side by side, within a dozen words.
 
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use crate::language;
 use crate::query::Plan;
 use crate::record::SectionRecord;
+use crate::writer::stem_hash;
 
 /// Words within which terms count as near: about a sentence.
 const NEAR_WORDS: usize = 12;
@@ -99,7 +104,9 @@ impl Matcher {
             nearness.heading_share = n as f64 / self.n_counted as f64;
             let wanted = &self.wanted[lang].stems;
             nearness.is_heading = n == self.n_counted
-                && heading.iter().all(|stem| wanted.iter().any(|(wanted, _)| wanted == stem));
+                && heading.iter().all(|stem| {
+                    wanted.iter().any(|(wanted, _)| wanted == stem) || FUNCTION_STEMS.contains(stem)
+                });
             self.note_pairs();
             best = self.best_window().0;
         }
@@ -181,6 +188,13 @@ impl Matcher {
         (best, window)
     }
 }
+
+/// Stems of function words: *The exact phrase* says just `exact phrase`.
+static FUNCTION_STEMS: LazyLock<BTreeSet<u32>> = LazyLock::new(|| {
+    let of =
+        |lang| language::function_words().map(move |word| stem_hash(language::stem(lang, word)));
+    of("en").chain(of("es")).collect()
+});
 
 fn low_byte(stem: u32) -> usize {
     (stem & 0xff) as usize

@@ -10,6 +10,7 @@ use tantivy_fst::Automaton;
 
 use crate::error::IndexError;
 use crate::language;
+use crate::place::Place;
 use crate::snapshot::{SegmentView, Snapshot};
 use crate::terms::{TermKind, cut};
 use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
@@ -470,7 +471,7 @@ impl Lookup<'_> {
                 common.retain_mut(|(doc, code)| {
                     let at = other.binary_search_by_key(doc, |(doc, _)| *doc);
                     at.is_ok_and(|at| {
-                        *code = (*code).min(other[at].1);
+                        *code = weaker(*code, other[at].1);
                         true
                     })
                 });
@@ -519,6 +520,13 @@ impl Lookup<'_> {
             postings,
         }))
     }
+}
+
+/// The code of the weaker of two places.
+fn weaker(a: u32, b: u32) -> u32 {
+    let strength =
+        |code| Place::of_code(code).map_or(0, |(place, is_part)| place.strength(is_part));
+    if strength(b) < strength(a) { b } else { a }
 }
 
 /// The live documents of a posting list with their place codes.

@@ -52,7 +52,11 @@ fn two_a_rare_name_outranks_a_word_on_every_page() {
 #[test]
 fn three_saying_it_fifty_times_is_saying_it_once() {
     let fifty = format!("# A\n\n{}\n", "cursor ".repeat(50));
-    let pages = [("a.md", fifty.as_str()), ("b.md", "# A\n\ncursor\n"), ("c.md", "# C\n\nother\n")];
+    let pages = [
+        ("en/a.md", fifty.as_str()),
+        ("en/b.md", "# A\n\ncursor\n"),
+        ("en/c.md", "# C\n\nother\n"),
+    ];
     let reply = search(&snapshot(&pages), "cursor");
     assert_eq!(reply.hits.len(), 2);
     assert!((reply.hits[0].score - reply.hits[1].score).abs() < f64::EPSILON);
@@ -78,9 +82,13 @@ fn five_all_terms_beat_some() {
     let filler = "word ".repeat(40);
     let both = format!("# A\n\n{filler} queue {filler} timeout\n");
     check(
-        &[("a.md", "# B\n\nqueue alone\n"), ("b.md", &both), ("c.md", "# C\n\ntimeout alone\n")],
+        &[
+            ("en/a.md", "# B\n\nqueue alone\n"),
+            ("en/b.md", &both),
+            ("en/c.md", "# C\n\ntimeout alone\n"),
+        ],
         "queue timeout",
-        &["b.md", "a.md", "c.md"],
+        &["en/b.md", "en/a.md", "en/c.md"],
     );
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use botmesh_index::error::{IndexError, Problem};
 use botmesh_index::snapshot::Snapshot;
-use botmesh_index::tree::DocsTree;
+use botmesh_index::tree::TreeOptions;
 use botmesh_index::writer::{self, Index};
 use clap::Args;
 
@@ -19,6 +19,25 @@ use crate::docs;
 /// Work that takes longer says so, on a terminal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
+/// Which pages of a docs folder count.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct TreeArgs {
+    /// Leave out pages that match; may be given again
+    #[arg(long, value_name = "GLOB")]
+    exclude: Vec<String>,
+    /// Keep pages that match although a rule leaves them out; may be given again
+    #[arg(long, value_name = "GLOB")]
+    include: Vec<String>,
+}
+
+impl TreeArgs {
+    /// The rules of the tree.
+    pub(super) fn options(&self) -> TreeOptions {
+        let (exclude, include) = (self.exclude.clone(), self.include.clone());
+        TreeOptions { exclude, include, ..TreeOptions::default() }
+    }
+}
+
 /// Which docs a verb reads.
 #[derive(Clone, Debug, Args)]
 pub(super) struct DocsArgs {
@@ -28,11 +47,19 @@ pub(super) struct DocsArgs {
     /// Answer from the index that `reindex --index DIR` wrote, with the docs as they were then
     #[arg(long, value_name = "DIR", conflicts_with = "docs")]
     index: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 impl DocsArgs {
+    /// Where the folder really is, for links on a terminal; `None` for a written index.
+    pub(super) fn real_folder(&self) -> Option<PathBuf> {
+        let folder = if self.index.is_none() { docs::folder(self.docs.clone()) } else { None };
+        std::fs::canonicalize(folder?).ok()
+    }
+
     /// The folder as it was given.
-    pub(super) fn folder(&self) -> Result<PathBuf, Failure> {
+    fn folder(&self) -> Result<PathBuf, Failure> {
         folder(self.docs.clone(), "pass `--docs DIR`, or set `BOTMESH_DOCS_DIR`")
     }
 
@@ -45,7 +72,7 @@ impl DocsArgs {
                     .with_help("write it with `botmesh-docs reindex DIR --index DIR`")
             });
         }
-        Ok(build(&self.folder()?)?.snapshot)
+        Ok(build(&self.folder()?, &self.tree)?.snapshot)
     }
 }
 
@@ -61,24 +88,21 @@ pub(super) struct Built {
 }
 
 /// Reads and indexes a folder.
-pub(super) fn build(folder: &std::path::Path) -> Result<Built, Failure> {
-    build_into(folder, || Index::in_memory(1))
+pub(super) fn build(folder: &std::path::Path, tree: &TreeArgs) -> Result<Built, Failure> {
+    build_into(folder, tree, || Index::in_memory(1))
 }
 
 /// Reads a folder into the index that `make` makes, once the folder is known to be there.
 pub(super) fn build_into(
     folder: &std::path::Path,
+    tree: &TreeArgs,
     make: impl FnOnce() -> Result<Index, IndexError>,
 ) -> Result<Built, Failure> {
-    let tree = open(folder)?;
+    let tree = docs::open(folder, &tree.options()).map_err(|error| failure(&error))?;
     let what = format!("indexing `{}` …", folder.display());
     let built = with_notice(&what, || writer::fill(make()?, &tree, docs::threads()));
     let (_, snapshot, problems) = built.map_err(|error| failure(&error))?;
     Ok(Built { snapshot, problems })
-}
-
-fn open(folder: &std::path::Path) -> Result<DocsTree, Failure> {
-    docs::open(folder).map_err(|error| failure(&error))
 }
 
 /// An error of the index as the command line says it.

@@ -10,7 +10,7 @@ use botmesh_index::snapshot::Snapshot;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::docs_args::{build, folder};
+use super::docs_args::{TreeArgs, build, folder};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::quality::{DEPTH, Found, Judged, Scores, normal_path, score};
@@ -81,7 +81,7 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut missing: BTreeSet<(String, String)> = BTreeSet::new();
     for (corpus, folder) in folders(args, &queries)? {
-        let snapshot = build(&folder)?.snapshot;
+        let snapshot = build(&folder, &TreeArgs::default())?.snapshot;
         for judged in
             queries.iter().filter(|judged| corpus.is_none_or(|corpus| judged.corpus == corpus))
         {

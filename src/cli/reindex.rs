@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use botmesh_index::writer::Index;
 use clap::Args;
 
-use super::docs_args::{Built, build, build_into, folder};
+use super::docs_args::{Built, TreeArgs, build, build_into, folder};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::docs;
@@ -25,13 +25,15 @@ pub(super) struct ReindexArgs {
     /// Where to write the index, for `search --index`; without it the pages are only read
     #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 pub(super) fn run(args: &ReindexArgs) -> Result<Outcome, Failure> {
     let folder = folder(args.dir.clone(), "name it: `botmesh-docs reindex DIR`")?;
     let Built { snapshot, problems } = match &args.index {
-        Some(dir) => build_into(&folder, || Index::in_folder(dir, 1))?,
-        None => build(&folder)?,
+        Some(dir) => build_into(&folder, &args.tree, || Index::in_folder(dir, 1))?,
+        None => build(&folder, &args.tree)?,
     };
     for problem in &problems {
         // Standard error that nobody reads does not stop the work.

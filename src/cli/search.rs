@@ -54,14 +54,12 @@ pub(super) fn run(args: &SearchArgs) -> Result<Outcome, Failure> {
         path: args.path.as_ref().map(|path| path.trim_start_matches('/').to_owned()),
         explain: args.explain,
     };
-    let folder = args.docs.folder()?;
     let snapshot = args.docs.snapshot()?;
     let answer = tools::search(&snapshot, &query)?;
     if args.json {
         let value = tools::search_value(&snapshot, &query, &answer);
         return Ok(format!("{value:#}\n").into());
     }
-    let link_root =
-        std::io::stdout().is_terminal().then(|| std::fs::canonicalize(&folder).ok()).flatten();
+    let link_root = if std::io::stdout().is_terminal() { args.docs.real_folder() } else { None };
     Ok(render(&snapshot, &query, &answer, &Look { link_root }).into())
 }

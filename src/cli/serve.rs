@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::docs_args::TreeArgs;
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::docs::{self, DocsHandle};
@@ -23,6 +24,8 @@ pub struct ServeArgs {
     /// Docs folder; without it `BOTMESH_DOCS_DIR` names it, and without both there are no docs tools
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 /// Serves one client until it leaves. A docs folder that is not there is reported, and the docs tools stay away.
@@ -31,7 +34,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Outcome, Failure> {
         |error: io::Error| Failure::new(format!("server cannot start: {}", error.kind()));
     let mut context = Context::default();
     if let Some(folder) = docs::folder(args.docs.clone()) {
-        match docs::open(&folder) {
+        match docs::open(&folder, &args.tree.options()) {
             Ok(tree) => {
                 let handle = DocsHandle::start(tree, &context.closing).map_err(cannot_start)?;
                 context.docs = Some(handle);
