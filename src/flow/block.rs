@@ -83,7 +83,7 @@ pub fn unreadable(text: &str, error: &ReadError) -> Located {
         hint: None,
         flow: String::new(),
         identity: String::new(),
-        span: offset..(offset + 1).min(text.len()).max(offset),
+        span: offset..text[offset..].chars().next().map_or(offset, |c| offset + c.len_utf8()),
         line,
         column,
     }
@@ -179,6 +179,9 @@ mod tests {
         assert_eq!(found[0].identity, "x\na\n/text");
         let broken = check_block("{\n  'a': 1\n}", 10);
         assert_eq!((broken[0].line, broken[0].column), (11, 3));
+        // The place of a fault is a whole character.
+        let broken = check_block("{\"text:: \"¿?\"}", 1);
+        assert_eq!(&"{\"text:: \"¿?\"}"[broken[0].span.clone()], "¿");
         assert!(is_flow_block("json flow") && is_flow_block("json flow lint=dead-end"));
         assert!(
             !is_flow_block("json") && !is_flow_block("flow json") && !is_flow_block("json5 flow")

@@ -362,9 +362,7 @@ impl<'a> Reader<'a> {
                     return Err(self.unexpected("an escape instead of a raw control character"));
                 }
                 Some(_) => {
-                    let rest = &self.bytes[self.at..];
-                    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
-                    self.at += rest.iter().position(is_special).unwrap_or(rest.len());
+                    self.at += plain_len(&self.bytes[self.at..]);
                 }
             }
         }
@@ -421,6 +419,30 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// How many bytes at the start are plain text of a string: no quote, no backslash, no control character. Eight bytes at a
+/// time, because texts are most of a document.
+fn plain_len(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = ONES * 0x80;
+    let has_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, _) = bytes.as_chunks::<8>();
+    let mut len = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let below_space = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let quote = has_zero(word ^ (ONES * u64::from(b'"')));
+        let backslash = has_zero(word ^ (ONES * u64::from(b'\\')));
+        let special = below_space | quote | backslash;
+        if special != 0 {
+            // A borrow may mark bytes after the first special one, never one before it.
+            return len + special.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    len + bytes[len..].iter().position(is_special).unwrap_or(bytes.len() - len)
+}
+
 /// Gives the faults their pointers: they are sorted by offset, like the values in the text.
 fn place<'n>(node: &'n Node<'_>, path: &mut Path<'n>, faults: &[Fault], issues: &mut Vec<Issue>) {
     let from = faults.partition_point(|fault| fault.offset < node.span.start);
@@ -464,5 +486,56 @@ fn place<'n>(node: &'n Node<'_>, path: &mut Path<'n>, faults: &[Fault], issues: 
             }
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_end_at_the_first_special_byte() {
+        for special in ['"', '\\', '\u{0}', '\u{1f}'] {
+            for at in 0..20 {
+                let mut text = "é~ \u{7f}ÿ€!#[]".repeat(4);
+                let at =
+                    (at..text.len()).find(|at| text.is_char_boundary(*at)).expect("a boundary");
+                text.insert(at, special);
+                text.push(special);
+                assert_eq!(plain_len(text.as_bytes()), at, "{special:?} at {at}");
+            }
+        }
+        assert_eq!(plain_len("é \u{7f}".as_bytes()), 4);
+        assert_eq!(plain_len(b""), 0);
+    }
+
+    #[test]
+    fn lone_surrogates_and_pairs() {
+        let check = |text: &str, expected: &str, n_defects: usize| {
+            let document = read(text).expect("JSON");
+            assert_eq!(document.root.as_str(), Some(expected), "{text}");
+            assert_eq!(document.defects.len(), n_defects, "{text}");
+        };
+        check(r#""\ud83d\ude00""#, "😀", 0);
+        check(r#""\ud83d""#, "\u{fffd}", 1);
+        check(r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀", 1);
+        check(r#""\ude00\u0041""#, "\u{fffd}A", 1);
+    }
+
+    #[test]
+    fn numbers_keep_their_value_or_are_defects() {
+        let check = |text: &str, number: f64, n_defects: usize| {
+            let document = read(text).expect("JSON");
+            assert_eq!(document.root.as_number(), Some(number), "{text}");
+            assert_eq!(document.defects.len(), n_defects, "{text}");
+        };
+        check("-0", 0.0, 0);
+        check("9007199254740991", 9_007_199_254_740_991.0, 0);
+        check("-9007199254740991", -9_007_199_254_740_991.0, 0);
+        check("9007199254740992", 0.0, 1);
+        check("9007199254740993.0", 9_007_199_254_740_992.0, 0);
+        check("1e999", 0.0, 1);
+        check("1e-999", 0.0, 0);
+        check("123456789012345", 123_456_789_012_345.0, 0);
     }
 }
