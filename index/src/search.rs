@@ -15,7 +15,7 @@ use crate::snippet::{Snippet, snippet};
 /// At most so many hits of the other language are named beside the results.
 const MAX_OTHER_LANGUAGE: usize = 3;
 /// So many sections, the best by base score, are ranked by nearness too.
-const RANKED_DEPTH: usize = 200;
+const RANKED_DEPTH: usize = 100;
 /// And so many of the other language, for the few that may be named.
 const OTHER_LANGUAGE_DEPTH: usize = 32;
 /// Votes and odds at which a query's language is clear.

@@ -111,6 +111,8 @@ struct Splitter<'a> {
     /// Quotations, lists and footnotes around the current event: a heading inside one starts no section.
     containers: usize,
     heading: Option<HeadingText>,
+    /// Level and text of the headings that the next one may stand under, outermost first.
+    open_headings: Vec<(u8, String)>,
     /// Inside an HTML block: whether a comment or a tag is open across lines.
     html: HtmlState,
     in_code_block: bool,
@@ -150,6 +152,7 @@ impl<'a> Splitter<'a> {
             other_slugger: Slugger::new(other),
             containers: 0,
             heading: None,
+            open_headings: Vec::new(),
             html: HtmlState::Text,
             in_code_block: false,
             in_metadata: false,
@@ -194,7 +197,7 @@ impl<'a> Splitter<'a> {
         }
         let start = self.base + heading.range.start;
         let level = heading.level as u8;
-        let heading_path = self.heading_path(level);
+        let heading_path = self.heading_path(level, &text);
         self.sections.push(Section {
             heading: text,
             level,
@@ -207,14 +210,15 @@ impl<'a> Splitter<'a> {
         });
     }
 
-    /// The texts of the headings that a new heading of `level` stands under.
-    fn heading_path(&self, level: u8) -> Vec<String> {
-        let parent = self.sections.iter().rev().find(|s| s.level > 0 && s.level < level);
-        parent.map_or_else(Vec::new, |parent| {
-            let mut path = parent.heading_path.clone();
-            path.push(parent.heading.clone());
-            path
-        })
+    /// The texts of the headings that a new heading of `level` stands under. The stack holds the open headings alone,
+    /// so a page of a hundred thousand headings costs no more a heading than a page of ten.
+    fn heading_path(&mut self, level: u8, text: &str) -> Vec<String> {
+        while self.open_headings.last().is_some_and(|(above, _)| *above >= level) {
+            self.open_headings.pop();
+        }
+        let path = self.open_headings.iter().map(|(_, text)| text.clone()).collect();
+        self.open_headings.push((level, text.to_owned()));
+        path
     }
 
     fn start(&mut self, tag: &Tag<'_>) {
@@ -277,15 +281,16 @@ impl<'a> Splitter<'a> {
             heading.text.push_str(kept);
             return;
         }
-        let text =
-            if self.in_code_block { text } else { strip_container_mark(text, self.line_so_far()) };
+        let is_mark = text.starts_with(":::") && !self.in_code_block && self.at_line_start();
+        let text = if is_mark { text.trim_start_matches(':').trim_start() } else { text };
         self.push(text, range.end - text.len().min(range.len()));
     }
 
-    /// What stands on the current line of the section's text.
-    fn line_so_far(&self) -> &str {
-        let text = self.sections.last().map_or("", |section| section.text.as_str());
-        &text[text.rfind('\n').map_or(0, |at| at + 1)..]
+    /// Whether the section's text ends with a line end. `::: tip Title` is a container's mark there: its colons are no
+    /// text.
+    fn at_line_start(&self) -> bool {
+        let ends = |text: &str| text.is_empty() || text.ends_with('\n');
+        self.sections.last().is_none_or(|section| ends(&section.text))
     }
 
     /// Keeps the text of an HTML block and drops its tags and comments.
@@ -386,15 +391,6 @@ impl<'a> Splitter<'a> {
             first.start_line = first.start_line.min(last_line);
         }
         self.sections
-    }
-}
-
-/// `::: tip Title` is a container's mark: its colons are no text.
-fn strip_container_mark<'t>(text: &'t str, line_so_far: &str) -> &'t str {
-    if line_so_far.is_empty() && text.starts_with(":::") {
-        text.trim_start_matches(':').trim_start()
-    } else {
-        text
     }
 }
 
