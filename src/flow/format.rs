@@ -4,6 +4,8 @@ use super::digest::{write_number, write_string};
 use super::json::{Json, Member, Node};
 use super::schema::member_order;
 
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+
 /// The document in its one layout, with a final newline.
 pub fn format(root: &Node<'_>) -> String {
     let mut out = String::new();
@@ -35,6 +37,10 @@ fn write(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
     match &node.json {
         Json::Null => out.push_str("null"),
         Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        // Written out as an integer, a number beyond the safe ones would be refused when it is read again.
+        Json::Number(number) if number.abs() > MAX_SAFE => {
+            out.push_str(&std::format!("{number:e}"))
+        }
         Json::Number(number) => write_number(*number, out),
         Json::String(text) => write_string(text, out),
         Json::Array(items) if items.is_empty() => out.push_str("[]"),
@@ -140,7 +146,19 @@ fn inner(shape: Shape, node: &Node<'_>, name: &str) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::format;
+    use crate::flow::digest::digest;
     use crate::flow::reader::read;
+
+    #[test]
+    fn large_numbers_stay_doubles() {
+        for text in ["888888e11", "-1e21", "1.7976931348623157e308", "9007199254740992.0", "0.1"] {
+            let number = read(text).expect("JSON");
+            let laid_out = format(&number.root);
+            let again = read(&laid_out).expect("a layout is JSON");
+            assert!(again.defects.is_empty(), "{laid_out}");
+            assert_eq!(digest(&again.root), digest(&number.root), "{laid_out}");
+        }
+    }
 
     #[test]
     fn members_follow_the_schema() {
