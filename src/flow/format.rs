@@ -39,7 +39,7 @@ fn write(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
         Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
         // Written out as an integer, a number beyond the safe ones would be refused when it is read again.
         Json::Number(number) if number.abs() > MAX_SAFE => {
-            out.push_str(&std::format!("{number:e}"))
+            out.push_str(&std::format!("{number:e}"));
         }
         Json::Number(number) => write_number(*number, out),
         Json::String(text) => write_string(text, out),
