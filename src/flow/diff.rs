@@ -2,7 +2,7 @@
 //!
 //! Steps are matched by id, so an edit reads as an edit wherever the step stands, and a move is not a change.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -148,7 +148,7 @@ fn compare_members(
     is_skipped: impl Fn(&str) -> bool,
 ) {
     let names = left.members().iter().chain(right.members()).map(|member| &*member.name);
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for name in names.filter(|name| !is_skipped(name)) {
         if seen.insert(name) {
             compare_values(left.get(name), right.get(name), join(path, name), changes);
@@ -369,13 +369,15 @@ fn own_changes(left: &Node<'_>, right: &Node<'_>, changes: &mut Vec<Change>) {
         for (from, to) in &pairs {
             compare_values(Some(&left[*from]), Some(&right[*to]), join_index(&path, *to), changes);
         }
+        let from: HashSet<usize> = pairs.iter().map(|(from, _)| *from).collect();
+        let to: HashSet<usize> = pairs.iter().map(|(_, to)| *to).collect();
         for (at, item) in left.iter().enumerate() {
-            if pairs.iter().all(|(from, _)| *from != at) {
+            if !from.contains(&at) {
                 compare_values(Some(item), None, join_index(&path, at), changes);
             }
         }
         for (at, item) in right.iter().enumerate() {
-            if pairs.iter().all(|(_, to)| *to != at) {
+            if !to.contains(&at) {
                 compare_values(None, Some(item), join_index(&path, at), changes);
             }
         }

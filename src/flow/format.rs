@@ -1,13 +1,17 @@
 //! One layout for documents: members in schema order, two spaces, texts untouched. The digest cannot change.
 
+use std::fmt::Write;
+
 use super::digest::{write_number, write_string};
 use super::json::{Json, Member, Node};
 use super::schema::member_order;
 
+const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
+
 /// The document in its one layout, with a final newline.
 pub fn format(root: &Node<'_>) -> String {
     let mut out = String::new();
-    write(root, Shape::Document, 0, &mut out);
+    write_node(root, Shape::Document, 0, &mut out);
     out.push('\n');
     out
 }
@@ -31,10 +35,15 @@ enum Shape {
     Free,
 }
 
-fn write(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
+fn write_node(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
     match &node.json {
         Json::Null => out.push_str("null"),
         Json::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        // Written out as an integer, a number beyond the safe ones would be refused when it is read again.
+        Json::Number(number) if number.abs() > MAX_SAFE => {
+            // Writing into a `String` cannot fail.
+            let _ = write!(out, "{number:e}");
+        }
         Json::Number(number) => write_number(*number, out),
         Json::String(text) => write_string(text, out),
         Json::Array(items) if items.is_empty() => out.push_str("[]"),
@@ -50,7 +59,7 @@ fn write(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
             out.push('[');
             for (at, item) in items.iter().enumerate() {
                 break_line(at > 0, depth + 1, out);
-                write(item, shape, depth + 1, out);
+                write_node(item, shape, depth + 1, out);
             }
             break_line(false, depth, out);
             out.push(']');
@@ -61,7 +70,7 @@ fn write(node: &Node<'_>, shape: Shape, depth: usize, out: &mut String) {
                 break_line(at > 0, depth + 1, out);
                 write_string(&member.name, out);
                 out.push_str(": ");
-                write(&member.value, inner(shape, node, &member.name), depth + 1, out);
+                write_node(&member.value, inner(shape, node, &member.name), depth + 1, out);
             }
             break_line(false, depth, out);
             out.push('}');
@@ -140,7 +149,19 @@ fn inner(shape: Shape, node: &Node<'_>, name: &str) -> Shape {
 #[cfg(test)]
 mod tests {
     use super::format;
+    use crate::flow::digest::digest;
     use crate::flow::reader::read;
+
+    #[test]
+    fn large_numbers_stay_doubles() {
+        for text in ["888888e11", "-1e21", "1.7976931348623157e308", "9007199254740992.0", "0.1"] {
+            let number = read(text).expect("JSON");
+            let laid_out = format(&number.root);
+            let again = read(&laid_out).expect("a layout is JSON");
+            assert!(again.defects.is_empty(), "{laid_out}");
+            assert_eq!(digest(&again.root), digest(&number.root), "{laid_out}");
+        }
+    }
 
     #[test]
     fn members_follow_the_schema() {

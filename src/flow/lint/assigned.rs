@@ -1,6 +1,6 @@
 //! Which variables surely have a value where: forward analysis, intersection over incoming edges.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::facts::Facts;
 use super::reads::conditions;
@@ -166,6 +166,7 @@ pub(super) fn implied<'d>(condition: &'d Node<'d>, truth: bool) -> Vec<&'d str> 
             let mut sets = parts().iter().map(|part| implied(part, truth));
             let first = sets.next().unwrap_or_default();
             return sets.fold(first, |mut common, set| {
+                let set: HashSet<&str> = set.into_iter().collect();
                 common.retain(|name| set.contains(name));
                 common
             });

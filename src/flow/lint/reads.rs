@@ -1,5 +1,7 @@
 //! Every read of a variable: in texts, templates, values, conditions and switches.
 
+use std::collections::HashMap;
+
 use super::assigned::implied;
 use crate::flow::check::texts;
 use crate::flow::json::{Json, Node};
@@ -22,6 +24,35 @@ pub(super) struct Read<'d> {
 impl<'d> Read<'d> {
     pub(super) fn name(&self) -> &'d str {
         base_name(self.reference)
+    }
+}
+
+/// Variables that surely have a value where a condition is evaluated.
+#[derive(Default)]
+struct Guards<'d> {
+    stack: Vec<&'d str>,
+    /// How often each name is on the stack: conditions may be large, so looking must not be linear.
+    counts: HashMap<&'d str, usize>,
+}
+
+impl<'d> Guards<'d> {
+    fn add(&mut self, names: Vec<&'d str>) {
+        for name in &names {
+            *self.counts.entry(name).or_default() += 1;
+        }
+        self.stack.extend(names);
+    }
+
+    fn cut(&mut self, len: usize) {
+        for name in self.stack.drain(len..) {
+            if let Some(count) = self.counts.get_mut(name) {
+                *count -= 1;
+            }
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.counts.get(name).is_some_and(|count| *count > 0)
     }
 }
 
@@ -63,10 +94,10 @@ pub(super) fn reads<'d>(flow: &Flow<'d>) -> Vec<Read<'d>> {
         }
         if step.kind == Kind::Branch {
             // A case is looked at only when all before it failed.
-            let mut guards = Vec::new();
+            let mut guards = Guards::default();
             for (condition, path) in conditions(step) {
                 condition_reads(at, condition, &path, &mut guards, &mut reads);
-                guards.extend(implied(condition, false));
+                guards.add(implied(condition, false));
             }
         }
     }
@@ -77,19 +108,19 @@ fn condition_reads<'d>(
     step: usize,
     condition: &'d Node<'d>,
     path: &str,
-    guards: &mut Vec<&'d str>,
+    guards: &mut Guards<'d>,
     reads: &mut Vec<Read<'d>>,
 ) {
     let op = condition.str_of("op").unwrap_or_default();
     match op {
         "and" | "or" => {
-            let n_guards = guards.len();
+            let n_guards = guards.stack.len();
             let path = join(path, "of");
             for (at, part) in condition.get("of").map_or(&[][..], Node::items).iter().enumerate() {
                 condition_reads(step, part, &join_index(&path, at), guards, reads);
-                guards.extend(implied(part, op == "and"));
+                guards.add(implied(part, op == "and"));
             }
-            guards.truncate(n_guards);
+            guards.cut(n_guards);
         }
         "not" => {
             if let Some(inner) = condition.get("of") {
@@ -100,7 +131,7 @@ fn condition_reads<'d>(
             let value = condition.get("value");
             let is_presence = matches!(op, "exists" | "empty") || value.is_some_and(Node::is_null);
             let mut add = |reference: &'d str, path: String| {
-                let is_guarded = is_presence || guards.contains(&base_name(reference));
+                let is_guarded = is_presence || guards.has(base_name(reference));
                 reads.push(Read { step, reference, path, is_guarded });
             };
             if let Some(reference) = condition.str_of("var") {
