@@ -40,6 +40,20 @@ fn one_or_written(files: &[File], write: bool, verb: &str) -> Result<(), CliErro
     Ok(())
 }
 
+/// The document of a file; `None` when it cannot be read and `stderr` says why.
+fn document_or_report<'f>(
+    file: &'f File,
+    stderr: &mut dyn Write,
+) -> Result<Option<Document<'f>>, CliError> {
+    match document(file) {
+        Ok(document) => Ok(Some(document)),
+        Err(findings) => {
+            report::write(Format::Human, &findings, stderr)?;
+            Ok(None)
+        }
+    }
+}
+
 pub(super) fn migrate(
     paths: &[PathBuf],
     target: u64,
@@ -51,13 +65,9 @@ pub(super) fn migrate(
     one_or_written(&files, write, "migrate")?;
     let mut outcome = Outcome::Fine;
     for file in &files {
-        let document = match document(file) {
-            Ok(document) => document,
-            Err(findings) => {
-                report::write(Format::Human, &findings, stderr)?;
-                outcome = Outcome::Findings;
-                continue;
-            }
+        let Some(document) = document_or_report(file, stderr)? else {
+            outcome = Outcome::Findings;
+            continue;
         };
         let migration = hop(document.root, target)
             .map_err(|error| CliError::Usage(format!("{}: {error}", file.name)))?;
@@ -95,13 +105,9 @@ pub(super) fn format(
     }
     let mut outcome = Outcome::Fine;
     for file in &files {
-        let document = match document(file) {
-            Ok(document) => document,
-            Err(findings) => {
-                report::write(Format::Human, &findings, stderr)?;
-                outcome = Outcome::Findings;
-                continue;
-            }
+        let Some(document) = document_or_report(file, stderr)? else {
+            outcome = Outcome::Findings;
+            continue;
         };
         let text = format::format(&document.root);
         let is_same = text == document.text;
