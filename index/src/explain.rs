@@ -5,10 +5,11 @@ use tantivy::postings::{Postings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
 use crate::place::Place;
-use crate::query::{ListPostings, Plan};
+use crate::query::Plan;
 use crate::rank::Ranked;
 use crate::scorer::{COVERAGE_SHARE, PART_WEIGHT, place_weight};
 use crate::snapshot::{SegmentView, Snapshot};
+use crate::term_lookup::ListPostings;
 
 /// `score = 100 · (base · coverage_factor · language_factor · heading_factor · phrase_factor · near_factor + page_share)
 /// · translation_factor / ideal`.
@@ -83,7 +84,7 @@ pub(crate) fn explain(
             };
             let Some((place, is_part)) = code.and_then(Place::of_code) else { continue };
             let place_weight = place_weight(place) * if is_part { PART_WEIGHT } else { 1.0 };
-            let variant = list.variant * term.weight;
+            let variant = list.variant;
             let score = of_lang.idf * place_weight * variant;
             if best.as_ref().is_none_or(|best| score > best.score) {
                 let matched = if list.is_stem {

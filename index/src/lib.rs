@@ -43,6 +43,8 @@ pub mod search;
 pub mod section;
 pub mod snapshot;
 pub mod snippet;
+mod stand_in;
+mod term_lookup;
 pub mod terms;
 pub mod tree;
 pub mod writer;

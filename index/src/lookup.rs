@@ -140,7 +140,10 @@ impl Snapshot {
         };
         let loosely =
             |record: &Arc<SectionRecord>| names(record).iter().any(|name| loose_key(name) == key);
-        if let Some(found) = records.iter().position(loosely).filter(|_| !key.is_empty()) {
+        // A page's title names its preamble only when no heading says the same.
+        let heading = records.iter().position(|record| record.level > 0 && loosely(record));
+        let found = heading.or_else(|| records.iter().position(loosely));
+        if let Some(found) = found.filter(|_| !key.is_empty()) {
             return Ok(found);
         }
         let near = nearest(

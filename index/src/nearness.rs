@@ -9,7 +9,7 @@ use crate::record::SectionRecord;
 use crate::writer::stem_hash;
 
 /// Words within which terms count as near: about a sentence.
-const NEAR_WORDS: usize = 12;
+const NEAR_WORDS: u32 = 12;
 
 /// What [`Matcher::nearness`] finds. Words match by stem.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -31,21 +31,14 @@ pub(crate) struct Matcher {
     /// Each distinct word of the query has a slot. Whether its word counts: function words do not while others remain.
     counted: Vec<bool>,
     n_counted: usize,
-    wanted: Vec<Wanted>,
+    /// For each language, the hashes of the stems that match the query's words, and their slots, ascending.
+    wanted: Vec<Vec<(u32, usize)>>,
     /// Which pairs of slots are neighbours in the query: (left, right, index of the pair).
     neighbours: Vec<(usize, usize, usize)>,
-    /// (position, slot) of the words found, ascending.
-    found: Vec<(usize, usize)>,
+    /// (position, slot) of the words found, ascending. Words written as one stand at one position.
+    found: Vec<(u32, usize)>,
     pairs: Vec<bool>,
     present: Vec<u32>,
-}
-
-/// The stems of one language that match the query's words.
-struct Wanted {
-    /// Stem and slot, ascending.
-    stems: Vec<(u32, usize)>,
-    /// Low bytes of the stems: most words of a section are passed over by this alone.
-    low_bytes: Box<[bool; 256]>,
 }
 
 impl Matcher {
@@ -70,11 +63,7 @@ impl Matcher {
                     .collect();
                 stems.sort_unstable();
                 stems.dedup();
-                let mut low_bytes = Box::new([false; 256]);
-                for (stem, _) in &stems {
-                    low_bytes[low_byte(*stem)] = true;
-                }
-                Wanted { stems, low_bytes }
+                stems
             })
             .collect();
         let n_counted = counted.iter().filter(|counted| **counted).count();
@@ -86,9 +75,9 @@ impl Matcher {
     /// Measures one section. No phrase runs from its heading into its text.
     pub(crate) fn nearness(&mut self, record: &SectionRecord, lang: usize) -> Nearness {
         let mut nearness = Nearness::default();
-        let (heading, text) = record.heading_and_text_stems();
+        let heading = &record.heading_stems;
         self.pairs.fill(false);
-        self.find(heading, lang);
+        self.find_in_heading(heading, lang);
         let mut best = 0;
         if !self.found.is_empty() {
             self.present.fill(0);
@@ -102,7 +91,7 @@ impl Matcher {
                 .filter(|(n, counted)| **n > 0 && **counted)
                 .count();
             nearness.heading_share = n as f64 / self.n_counted as f64;
-            let wanted = &self.wanted[lang].stems;
+            let wanted = &self.wanted[lang];
             nearness.is_heading = n == self.n_counted
                 && heading.iter().all(|stem| {
                     wanted.iter().any(|(wanted, _)| wanted == stem) || FUNCTION_STEMS.contains(stem)
@@ -113,7 +102,7 @@ impl Matcher {
         if self.pairs.is_empty() {
             return nearness;
         }
-        self.find(text, lang);
+        self.find_in_text(record, lang);
         self.note_pairs();
         let (in_text, window) = self.best_window();
         nearness.window = window;
@@ -128,30 +117,30 @@ impl Matcher {
 
     /// The best window of the text alone, for a snippet.
     pub(crate) fn window(&mut self, record: &SectionRecord, lang: usize) -> Option<(usize, usize)> {
-        self.find(record.heading_and_text_stems().1, lang);
+        self.find_in_text(record, lang);
         self.best_window().1
     }
 
-    fn find(&mut self, stems: &[u32], lang: usize) {
-        const STRIDE: usize = 8;
+    fn find_in_heading(&mut self, heading: &[u32], lang: usize) {
         self.found.clear();
-        let Wanted { stems: wanted, low_bytes } = &self.wanted[lang];
-        for (chunk, start) in stems.chunks(STRIDE).zip((0..).step_by(STRIDE)) {
-            if !chunk.iter().fold(false, |any, stem| any | low_bytes[low_byte(*stem)]) {
-                continue;
-            }
-            for (stem, at) in chunk.iter().zip(start..) {
-                let matching = wanted.iter().filter(|(wanted, _)| wanted == stem);
-                self.found.extend(matching.map(|(_, slot)| (at, *slot)));
-            }
+        for (stem, at) in heading.iter().zip(0..) {
+            let matching = self.wanted[lang].iter().filter(|(wanted, _)| wanted == stem);
+            self.found.extend(matching.map(|(_, slot)| (at, *slot)));
         }
     }
 
-    /// Marks the neighbours of the query that were found side by side.
+    fn find_in_text(&mut self, record: &SectionRecord, lang: usize) {
+        self.found.clear();
+        for &(stem, slot) in &self.wanted[lang] {
+            self.found.extend(record.words.positions(stem).iter().map(|at| (*at, slot)));
+        }
+        self.found.sort_unstable();
+    }
+
+    /// Marks the neighbours of the query that were found side by side, or written as one word.
     fn note_pairs(&mut self) {
         for (i, &(at, slot)) in self.found.iter().enumerate() {
-            let next = self.found[i + 1..].iter().take_while(|(next, _)| *next <= at + 1);
-            for (_, right) in next.filter(|(next, _)| *next == at + 1) {
+            for (_, right) in self.found[i + 1..].iter().take_while(|(next, _)| *next <= at + 1) {
                 for (left, _, pair) in self.neighbours.iter().filter(|(_, to, _)| to == right) {
                     self.pairs[*pair] |= *left == slot;
                 }
@@ -182,7 +171,7 @@ impl Matcher {
             }
             if distinct > best {
                 best = distinct;
-                window = Some((self.found[start].0, at));
+                window = Some((self.found[start].0 as usize, at as usize));
             }
         }
         (best, window)
@@ -195,7 +184,3 @@ static FUNCTION_STEMS: LazyLock<BTreeSet<u32>> = LazyLock::new(|| {
         |lang| language::function_words().map(move |word| stem_hash(language::stem(lang, word)));
     of("en").chain(of("es")).collect()
 });
-
-fn low_byte(stem: u32) -> usize {
-    (stem & 0xff) as usize
-}

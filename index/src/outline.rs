@@ -74,14 +74,9 @@ impl Snapshot {
                 continue;
             }
             let end = after(&records, at);
-            let heading = if record.level == 0 {
-                self.pages[page].title.clone()
-            } else {
-                record.heading.clone()
-            };
             headings.push(OutlineHeading {
                 level: record.level,
-                heading,
+                heading: record.heading.clone(),
                 anchor: record.anchor.clone(),
                 lines: (record.start_line, records[end - 1].end_line),
                 n_chars: n_chars[at..end].iter().sum(),

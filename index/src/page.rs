@@ -53,7 +53,7 @@ impl Page {
             problems.push(problem(ProblemCode::FrontMatter, message));
         }
         let front = block.map(|block| block.front_matter).unwrap_or_default();
-        let sections = split_sections(&text, front_matter_len, dialect);
+        let mut sections = split_sections(&text, front_matter_len, dialect);
         let title = front
             .title
             .or_else(|| {
@@ -61,6 +61,9 @@ impl Page {
                 first.map(|section| section.heading.clone())
             })
             .unwrap_or_else(|| file_stem(path).to_owned());
+        if let Some(preamble) = sections.first_mut().filter(|section| section.level == 0) {
+            preamble.heading.clone_from(&title);
+        }
         let lang = front
             .lang
             .filter(|lang| language::is_code(lang))

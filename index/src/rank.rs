@@ -1,16 +1,19 @@
 //! From base scores to the order that users see: nearness, language, page, translations, ties.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::IndexError;
+use crate::language;
 use crate::nearness::{Matcher, Nearness};
-use crate::query::Plan;
+use crate::query::{Plan, QueryWord};
 use crate::record::SectionRecord;
 use crate::scorer::{Candidate, HEADING_WEIGHT};
 use crate::snapshot::Snapshot;
-use crate::terms::cut;
+use crate::terms::{cut, word_at};
+use crate::writer::stem_hash;
 
 /// Grows with the square of the share of the query that stands in the heading: half of a query there says little.
 pub(crate) const HEADING_SHARE_BONUS: f64 = 0.5;
@@ -68,11 +71,25 @@ impl Nearness {
 pub(crate) fn ideal(plan: &Plan) -> f64 {
     let best_idf =
         |term: &crate::query::QueryTerm| term.langs.iter().map(|lang| lang.idf).fold(0.0, f64::max);
-    let terms: f64 = plan.terms.iter().map(|term| best_idf(term) * term.weight).sum();
+    let terms: f64 = plan.terms.iter().map(best_idf).sum();
     let heading = 1.0 + HEADING_SHARE_BONUS + IN_HEADING_BONUS + IS_HEADING_BONUS;
     let several = plan.words.len() > 1;
     let bonuses = if several { (1.0 + PHRASE_BONUS) * (1.0 + NEAR_BONUS) } else { 1.0 };
     terms * HEADING_WEIGHT * heading * bonuses * (1.0 + PAGE_SHARE * PAGE_BEST as f64)
+}
+
+/// Ranked sections, and the order that they are shown in, as indexes into them.
+#[derive(Debug)]
+pub(crate) struct Ranking {
+    pub(crate) sections: Vec<Ranked>,
+    order: Vec<u32>,
+}
+
+impl Ranking {
+    /// The sections, best first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Ranked> {
+        self.order.iter().map(|&i| &self.sections[i as usize])
+    }
 }
 
 /// Orders candidates, exactly for the first `limit`: by score as shown, exact spelling, fewer heading words, path, position.
@@ -84,7 +101,7 @@ pub(crate) fn rank(
     lang_weights: &[f64],
     ideal: f64,
     limit: usize,
-) -> Result<Vec<Ranked>, IndexError> {
+) -> Result<Ranking, IndexError> {
     let mut ranked = Vec::with_capacity(candidates.len());
     for &candidate in candidates {
         let record = snapshot.section(candidate.ordinal)?;
@@ -111,16 +128,21 @@ pub(crate) fn rank(
     for section in &mut ranked {
         section.set_score(ideal);
     }
-    ranked.sort_unstable_by_key(|section| {
-        (std::cmp::Reverse(section.score), section.candidate.ordinal)
-    });
-    if lower_translations(snapshot, &mut ranked, ideal) {
-        ranked.sort_unstable_by_key(|section| {
-            (std::cmp::Reverse(section.score), section.candidate.ordinal)
-        });
+    let mut order: Vec<u32> = (0..ranked.len() as u32).collect();
+    best_first(&ranked, &mut order);
+    if lower_translations(snapshot, &mut ranked, &order, ideal) {
+        best_first(&ranked, &mut order);
     }
-    order_ties(plan, &mut ranked, limit);
-    Ok(ranked)
+    order_ties(snapshot, plan, &ranked, &mut order, limit);
+    Ok(Ranking { sections: ranked, order })
+}
+
+/// Sorts by score, then path and position.
+fn best_first(ranked: &[Ranked], order: &mut [u32]) {
+    order.sort_unstable_by_key(|&i| {
+        let section = &ranked[i as usize];
+        (Reverse(section.score), section.candidate.ordinal)
+    });
 }
 
 impl Ranked {
@@ -162,68 +184,84 @@ fn share_pages(ranked: &mut [Ranked]) {
     }
 }
 
-/// Lowers sections whose translation stands above them. Whether any was.
-fn lower_translations(snapshot: &Snapshot, ranked: &mut [Ranked], ideal: f64) -> bool {
-    let mut listed: Vec<(u32, u32, u8)> = Vec::new(); // translation group, place in the page, language
+/// Lowers sections whose translation stands above them in `order`. Whether any was.
+fn lower_translations(
+    snapshot: &Snapshot,
+    ranked: &mut [Ranked],
+    order: &[u32],
+    ideal: f64,
+) -> bool {
+    let mut listed: Vec<(u64, u8)> = Vec::new(); // translation group and place in the page, language
     let mut lowered = false;
-    for section in ranked.iter_mut() {
+    for &i in order {
+        let section = &mut ranked[i as usize];
         let page = &snapshot.pages[section.page];
         if page.n_twins == 0 {
             continue;
         }
         let place = section.candidate.ordinal - page.first_section;
-        let is_twin = |other: &(u32, u32, u8)| {
-            other.0 == page.group && other.1 == place && other.2 != page.lang
-        };
-        if listed.iter().any(is_twin) {
+        let key = u64::from(page.group) << 32 | u64::from(place);
+        if listed.iter().any(|(other, lang)| *other == key && *lang != page.lang) {
             section.translation_weight = TRANSLATED_WEIGHT;
             section.set_score(ideal);
             lowered = true;
         } else {
-            listed.push((page.group, place, page.lang));
+            listed.push((key, page.lang));
         }
     }
     lowered
 }
 
 /// Orders sections of equal score; ordinals are in order of path and position already. Spelling is read only for ties
-/// that are shown: it costs a pass over the text.
-fn order_ties(plan: &Plan, ranked: &mut [Ranked], limit: usize) {
+/// that are shown.
+fn order_ties(
+    snapshot: &Snapshot,
+    plan: &Plan,
+    ranked: &[Ranked],
+    order: &mut [u32],
+    limit: usize,
+) {
+    let section = |i: u32| &ranked[i as usize];
     let mut start = 0;
-    for tied in ranked.chunk_by_mut(|a, b| a.score == b.score) {
+    for tied in order.chunk_by_mut(|&a, &b| section(a).score == section(b).score) {
         if start >= limit {
             break;
         }
         start += tied.len();
         if tied.len() > 1 {
-            tied.sort_by_cached_key(|section| {
-                let spelled = exact_spellings(plan, &section.record);
-                (
-                    std::cmp::Reverse(spelled),
-                    section.record.n_heading_words,
-                    section.candidate.ordinal,
-                )
+            tied.sort_by_cached_key(|&i| {
+                let Ranked { candidate, record, .. } = section(i);
+                let lang = &snapshot.langs[candidate.lang as usize].code;
+                let spelled = exact_spellings(plan, record, lang);
+                (Reverse(spelled), record.heading_stems.len(), candidate.ordinal)
             });
         }
     }
 }
 
 /// How many of the query's words stand in the section spelled as they were asked for, accents included.
-fn exact_spellings(plan: &Plan, record: &SectionRecord) -> usize {
+fn exact_spellings(plan: &Plan, record: &SectionRecord, lang: &str) -> usize {
     if record.heading.is_ascii() && record.text.is_ascii() {
         return plan.words.iter().filter(|word| word.spelling.is_ascii()).count();
     }
-    let mut found = vec![false; plan.words.len()];
-    for text in [&record.heading, &record.text] {
-        cut(text, |term| {
-            for (word, found) in plan.words.iter().zip(&mut found) {
-                if !*found && word.text == term.text {
-                    let written =
-                        text[term.start_byte as usize..term.end_byte as usize].to_lowercase();
-                    *found = written.nfc().eq(word.spelling.nfc());
-                }
-            }
+    let is_spelled = |word: &QueryWord| {
+        let in_text = || {
+            let positions = record.words.positions(stem_hash(language::stem(lang, &word.text)));
+            positions.iter().any(|&at| {
+                let start = record.word_starts.get(at as usize).map_or(0, |start| *start as usize);
+                record.text.get(start..).is_some_and(|text| is_written(word_at(text), word))
+            })
+        };
+        let mut in_heading = false;
+        cut(&record.heading, |term| {
+            let written = &record.heading[term.start_byte as usize..term.end_byte as usize];
+            in_heading |= term.text == word.text && is_written(written, word);
         });
-    }
-    found.iter().filter(|found| **found).count()
+        in_heading || in_text()
+    };
+    plan.words.iter().filter(|word| is_spelled(word)).count()
+}
+
+fn is_written(written: &str, word: &QueryWord) -> bool {
+    written == word.spelling || written.to_lowercase().nfc().eq(word.spelling.nfc())
 }

@@ -26,10 +26,9 @@ pub(crate) struct SectionRecord {
     pub(crate) end_line: u32,
     pub(crate) text: String,
     pub(crate) text_lines: Vec<(u32, u32)>,
-    /// How many of `stems` belong to the heading.
-    pub(crate) n_heading_words: u32,
-    /// Hashes of the stems of all words: the heading's, then the text's.
-    pub(crate) stems: Vec<u32>,
+    /// Hashes of the stems of the heading's words, in order.
+    pub(crate) heading_stems: Vec<u32>,
+    pub(crate) words: WordIndex,
     /// Where each word of `text` starts, ascending.
     pub(crate) word_starts: Vec<u32>,
 }
@@ -37,8 +36,8 @@ pub(crate) struct SectionRecord {
 impl SectionRecord {
     pub(crate) fn new(
         section: &Section,
-        stems: Vec<u32>,
-        n_heading_words: u32,
+        heading_stems: Vec<u32>,
+        text_stems: &[u32],
         word_starts: Vec<u32>,
     ) -> Self {
         Self {
@@ -53,15 +52,10 @@ impl SectionRecord {
             end_line: section.end_line,
             text: section.text.clone(),
             text_lines: section.text_lines.clone(),
-            n_heading_words,
-            stems,
+            heading_stems,
+            words: WordIndex::new(text_stems),
             word_starts,
         }
-    }
-
-    /// The stems of the heading's words, and of the text's.
-    pub(crate) fn heading_and_text_stems(&self) -> (&[u32], &[u32]) {
-        self.stems.split_at((self.n_heading_words as usize).min(self.stems.len()))
     }
 
     /// The line that a byte of `text` comes from.
@@ -88,10 +82,14 @@ impl SectionRecord {
         out.ascending(self.text_lines.iter().map(|line| line.0));
         // A footnote or a nested heading may bring an earlier line after a later one, so lines are not deltas.
         self.text_lines.iter().for_each(|line| out.number(line.1));
-        out.number(self.n_heading_words);
-        out.number(self.stems.len() as u32);
-        for stem in &self.stems {
-            out.0.extend_from_slice(&stem.to_le_bytes());
+        out.hashes(&self.heading_stems);
+        out.hashes(&self.words.stems);
+        self.words.ends.iter().fold(0, |start, end| {
+            out.number(end - start);
+            *end
+        });
+        for positions in self.words.by_stem() {
+            out.ascending(positions.iter().copied());
         }
         out.number(self.word_starts.len() as u32);
         out.ascending(self.word_starts.iter().copied());
@@ -114,13 +112,15 @@ impl SectionRecord {
         let n_lines = from.count()?;
         let offsets = from.ascending(n_lines)?;
         let lines = (0..n_lines).map(|_| from.number()).collect::<Option<Vec<u32>>>()?;
-        let n_heading_words = from.number()?;
-        let n_stems = from.count()?;
-        let stem_bytes = from.take(n_stems.checked_mul(4)?)?;
-        let stems = stem_bytes
-            .chunks_exact(4)
-            .map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .collect();
+        let heading_stems = from.hashes()?;
+        let stems = from.hashes()?;
+        let ends = from.ascending(stems.len())?;
+        let mut positions = Vec::new();
+        let mut start = 0;
+        for &end in &ends {
+            positions.extend(from.ascending((end - start) as usize)?);
+            start = end;
+        }
         let n_words = from.count()?;
         let word_starts = from.ascending(n_words)?;
         Some(Self {
@@ -135,8 +135,8 @@ impl SectionRecord {
             end_line,
             text,
             text_lines: offsets.into_iter().zip(lines).collect(),
-            n_heading_words,
-            stems,
+            heading_stems,
+            words: WordIndex { stems, ends, positions },
             word_starts,
         })
     }
@@ -147,7 +147,49 @@ impl SectionRecord {
             + self.heading.len()
             + self.text.len()
             + 8 * self.text_lines.len()
-            + 4 * (self.stems.len() + self.word_starts.len())
+            + 4 * (self.heading_stems.len() + self.word_starts.len())
+            + 4 * (2 * self.words.stems.len() + self.words.positions.len())
+    }
+}
+
+/// Where each stem of a section's text stands: a look-up in place of a walk over all words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WordIndex {
+    /// Hashes of the distinct stems, ascending.
+    stems: Vec<u32>,
+    /// Where the positions of each stem end in `positions`.
+    ends: Vec<u32>,
+    /// Ordinals of words in the text, ascending for each stem.
+    positions: Vec<u32>,
+}
+
+impl WordIndex {
+    fn new(text_stems: &[u32]) -> Self {
+        // Stem in the high half, position in the low one: one sort of plain numbers.
+        let mut words: Vec<u64> =
+            text_stems.iter().zip(0..).map(|(stem, at)| u64::from(*stem) << 32 | at).collect();
+        words.sort_unstable();
+        let mut index = Self::default();
+        for same in words.chunk_by(|a, b| a >> 32 == b >> 32) {
+            index.stems.push((same[0] >> 32) as u32);
+            index.positions.extend(same.iter().map(|word| *word as u32));
+            index.ends.push(index.positions.len() as u32);
+        }
+        index
+    }
+
+    /// Ordinals of the words of a stem, ascending.
+    pub(crate) fn positions(&self, stem: u32) -> &[u32] {
+        self.stems.binary_search(&stem).map_or(&[], |at| self.positions_at(at))
+    }
+
+    fn by_stem(&self) -> impl Iterator<Item = &[u32]> {
+        (0..self.stems.len()).map(|at| self.positions_at(at))
+    }
+
+    fn positions_at(&self, at: usize) -> &[u32] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.positions[start..self.ends[at] as usize]
     }
 }
 
@@ -198,6 +240,13 @@ impl Encoder {
         self.0.extend_from_slice(text.as_bytes());
     }
 
+    fn hashes(&mut self, hashes: &[u32]) {
+        self.number(hashes.len() as u32);
+        for hash in hashes {
+            self.0.extend_from_slice(&hash.to_le_bytes());
+        }
+    }
+
     fn ascending(&mut self, numbers: impl Iterator<Item = u32>) {
         let mut previous = 0;
         for number in numbers {
@@ -239,7 +288,18 @@ impl<'a> Decoder<'a> {
         String::from_utf8(self.take(n)?.to_vec()).ok()
     }
 
+    fn hashes(&mut self) -> Option<Vec<u32>> {
+        let n = self.count()?;
+        let bytes = self.take(n.checked_mul(4)?)?;
+        let hash = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        Some(bytes.chunks_exact(4).map(hash).collect())
+    }
+
+    /// Reads `n` ascending numbers; each takes a byte at least.
     fn ascending(&mut self, n: usize) -> Option<Vec<u32>> {
+        if n > self.0.len() {
+            return None;
+        }
         let mut previous = 0u32;
         (0..n)
             .map(|_| {

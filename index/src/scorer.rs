@@ -7,8 +7,9 @@ use tantivy::schema::IndexRecordOption;
 
 use crate::error::IndexError;
 use crate::place::{MAX_PLACE_CODE, Place};
-use crate::query::{ListPostings, Plan};
+use crate::query::Plan;
 use crate::snapshot::{SegmentView, Snapshot};
+use crate::term_lookup::ListPostings;
 
 /// How much a place counts; ranking.md section 2.
 pub(crate) const HEADING_WEIGHT: f64 = 2.0;
@@ -21,7 +22,7 @@ pub(crate) const PART_WEIGHT: f64 = 0.8;
 /// Share of the base that depends on how much of the query a section covers.
 pub(crate) const COVERAGE_SHARE: f64 = 0.15;
 /// A section in the other language than the query's, when that is clear.
-pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.8;
+pub(crate) const OTHER_LANGUAGE_WEIGHT: f64 = 0.7;
 
 /// Scores are added up in units of this share of 1.
 const UNIT: f64 = 65_536.0;
@@ -75,9 +76,7 @@ pub(crate) fn candidates(
 ) -> Result<Vec<Candidate>, IndexError> {
     let mut found: Vec<Candidate> = Vec::new();
     let full: Vec<f64> = (0..snapshot.langs.len())
-        .map(|lang| {
-            plan.terms.iter().map(|term| f64::from(worth(term.langs[lang].idf * term.weight))).sum()
-        })
+        .map(|lang| plan.terms.iter().map(|term| f64::from(worth(term.langs[lang].idf))).sum())
         .collect();
     SLOTS.with_borrow_mut(|slots| -> Result<(), IndexError> {
         for (segment_ord, segment) in snapshot.segments.iter().enumerate() {
@@ -115,13 +114,13 @@ fn add_up(
     for (t, term) in (1..).zip(&plan.terms) {
         let word = term.word.map_or(0, |word| 1 << word);
         for (lang, of_lang) in (0..).zip(&term.langs) {
-            let covered = worth(of_lang.idf * term.weight);
+            let covered = worth(of_lang.idf);
             for list in &of_lang.lists {
                 let Some((_, postings)) = list.postings.iter().find(|(ord, _)| *ord == segment_ord)
                 else {
                     continue;
                 };
-                let weights = weights(of_lang.idf * list.variant * term.weight);
+                let weights = weights(of_lang.idf * list.variant);
                 let mut add = |doc: u32, code: u32| {
                     let slot = &mut slots[doc as usize];
                     if slot.term == 0 {

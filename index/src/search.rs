@@ -16,10 +16,8 @@ use crate::snippet::{Snippet, snippet};
 const MAX_OTHER_LANGUAGE: usize = 3;
 /// So many sections, the best by base score, are ranked by nearness too.
 const RANKED_DEPTH: usize = 100;
-/// And so many of the other language, for the few that may be named.
-const OTHER_LANGUAGE_DEPTH: usize = 32;
 /// Votes and odds at which a query's language is clear.
-const CLEAR_VOTES: f64 = 1.0;
+const CLEAR_VOTES: f64 = 1.5;
 
 /// Most hits that one query may ask for.
 pub const MAX_LIMIT: usize = 25;
@@ -129,39 +127,36 @@ impl Snapshot {
         let found = candidates(self, &plan, pages.as_deref())?;
         reply.total = found.len();
         reply.without = without(&plan, &found);
-        let ranking = Ranking { ideal: ideal(&plan), plan: &plan, explain: query.explain };
+        let answer = Answer { ideal: ideal(&plan), plan: &plan, explain: query.explain };
         let limit = query.limit.clamp(1, MAX_LIMIT);
         let mut matcher = Matcher::new(&plan);
         let top = best(&found, &lang_weights, RANKED_DEPTH);
-        let ranked = rank(self, &plan, &mut matcher, &top, &lang_weights, ranking.ideal, limit)?;
+        let ranked = rank(self, &plan, &mut matcher, &top, &lang_weights, answer.ideal, limit)?;
         for ranked in ranked.iter().take(limit) {
-            reply.hits.push(self.hit(&ranking, &mut matcher, ranked));
+            reply.hits.push(self.hit(&answer, &mut matcher, ranked));
         }
         if let Some(clear) = query_lang {
-            let best_here =
-                ranked.iter().find(|r| r.candidate.lang as usize == clear).map_or(0, |r| r.score);
-            let only_other: Vec<f64> =
-                (0..self.langs.len()).map(|lang| if lang == clear { 0.0 } else { 1.0 }).collect();
-            let top = best(&found, &only_other, OTHER_LANGUAGE_DEPTH);
-            let other = rank(self, &plan, &mut matcher, &top, &only_other, ranking.ideal, limit)?;
-            let first = other.iter().take_while(|other| other.score > best_here);
+            let is_here = |ranked: &&Ranked| ranked.candidate.lang as usize == clear;
+            let best_here = ranked.iter().find(is_here).map_or(0, |ranked| ranked.score);
+            let unweighted = |ranked: &Ranked| ranked.score as f64 / ranked.lang_weight;
+            let other = ranked.iter().filter(|ranked| !is_here(ranked));
+            let first = other.take_while(|other| unweighted(other) > best_here as f64);
             for ranked in first.take(MAX_OTHER_LANGUAGE) {
-                reply.other_language.push(self.hit(&ranking, &mut matcher, ranked));
+                reply.other_language.push(self.hit(&answer, &mut matcher, ranked));
             }
         }
         Ok(reply)
     }
 
-    fn hit(&self, ranking: &Ranking<'_>, matcher: &mut Matcher, ranked: &Ranked) -> Hit {
+    fn hit(&self, answer: &Answer<'_>, matcher: &mut Matcher, ranked: &Ranked) -> Hit {
         let page = &self.pages[ranked.page];
         let record = &ranked.record;
-        let heading = if record.level == 0 { page.title.clone() } else { record.heading.clone() };
         let lang = ranked.candidate.lang as usize;
         let window = ranked.nearness.window.or_else(|| matcher.window(record, lang));
         Hit {
             path: page.path.clone(),
             title: page.title.clone(),
-            heading,
+            heading: record.heading.clone(),
             heading_path: record.heading_path.clone(),
             anchor: record.anchor.clone(),
             level: record.level,
@@ -173,9 +168,7 @@ impl Snapshot {
                 .twins(ranked.page)
                 .map(|twin| self.pages[twin].path.clone())
                 .collect(),
-            explanation: ranking
-                .explain
-                .then(|| explain(self, ranking.plan, ranked, ranking.ideal)),
+            explanation: answer.explain.then(|| explain(self, answer.plan, ranked, answer.ideal)),
         }
     }
 
@@ -222,7 +215,7 @@ impl Snapshot {
 }
 
 /// What all hits of one answer share.
-struct Ranking<'a> {
+struct Answer<'a> {
     plan: &'a Plan,
     ideal: f64,
     explain: bool,

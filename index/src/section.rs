@@ -13,7 +13,8 @@ use crate::anchor::{Dialect, Slugger};
 /// A heading and what stands below it, up to the next heading of any level.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Section {
-    /// Plain text of the heading: no markup, no `{#id}`. Empty for the preamble.
+    /// Plain text of the heading: no markup, no `{#id}`. [`split_sections`] leaves the preamble's empty; a page gives it
+    /// its title.
     pub heading: String,
     /// 1 to 6; 0 for the preamble, the text before the first heading.
     pub level: u8,

@@ -25,6 +25,8 @@ pub struct Snapshot {
     pub(crate) segments: Vec<SegmentView>,
     /// All sections in the order of pages and positions.
     pub(crate) sections: Vec<DocAddress>,
+    /// The page of each of them.
+    page_of_section: Vec<u32>,
     pub(crate) langs: Vec<LangInfo>,
     /// Pages in the order of their translation groups.
     translations: Vec<u32>,
@@ -113,12 +115,14 @@ impl Snapshot {
         }
         found.sort_unstable();
         let mut sections = Vec::with_capacity(found.len());
+        let mut page_of_section = Vec::with_capacity(found.len());
         let mut codes: Vec<String> = Vec::new();
         for (path, position, address) in found {
             if position > 0 {
-                sections.push(address);
                 if let Some(page) = pages.last_mut() {
                     page.n_sections += 1;
+                    sections.push(address);
+                    page_of_section.push(pages.len() as u32 - 1);
                 }
                 continue;
             }
@@ -174,6 +178,7 @@ impl Snapshot {
             pages,
             segments,
             sections,
+            page_of_section,
             langs,
             translations,
             cached_bytes: AtomicUsize::new(0),
@@ -207,7 +212,7 @@ impl Snapshot {
 
     /// The page that a section (by ordinal) belongs to.
     pub(crate) fn page_of_section(&self, ordinal: u32) -> usize {
-        self.pages.partition_point(|page| page.first_section <= ordinal) - 1
+        self.page_of_section[ordinal as usize] as usize
     }
 
     /// The text of a page, as it was decoded.

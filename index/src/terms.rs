@@ -74,6 +74,20 @@ pub fn cut(text: &str, mut emit: impl FnMut(Term<'_>)) {
     }
 }
 
+/// The word that `text` begins with, as it is written: what [`cut`] takes for the first word there.
+pub(crate) fn word_at(text: &str) -> &str {
+    let mut chars = text.char_indices();
+    let first = chars.next().map_or(' ', |(_, c)| c);
+    let end = if is_unspaced(first) {
+        let second = chars.next().filter(|(_, c)| is_unspaced(*c));
+        second.map_or(first.len_utf8(), |(at, c)| at + c.len_utf8())
+    } else {
+        let ends = |c: char| c != '_' && (!is_word_char(c) || is_unspaced(c));
+        chars.find(|(_, c)| ends(*c)).map_or(text.len(), |(at, _)| at)
+    };
+    &text[..end]
+}
+
 #[derive(Default)]
 struct Cutter {
     position: u32,
@@ -354,6 +368,10 @@ mod tests {
             cut(&text, |term| {
                 assert!(text.get(term.start_byte as usize..term.end_byte as usize).is_some());
                 assert!(!term.text.is_empty());
+                let written = text.get(term.start_byte as usize..term.end_byte as usize);
+                if term.kind == TermKind::Word && term.text.is_ascii() {
+                    assert_eq!(written, Some(word_at(&text[term.start_byte as usize..])));
+                }
                 assert!(term.position >= position);
                 position = term.position;
             });

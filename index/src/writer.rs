@@ -41,7 +41,7 @@ pub(crate) const JOINED_MARK: char = '\u{3}';
 const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
 
 /// The field that holds the records; its number changes with their form, so that no version reads another's.
-const RECORD_FIELD: &str = "record-1";
+const RECORD_FIELD: &str = "record-2";
 
 /// Names of the index's fields.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +158,7 @@ impl Index {
         let context = page_context(page);
         let mut terms = SectionTerms::default();
         for (i, section) in page.sections.iter().enumerate() {
-            let record = terms.collect(&page.lang, &page.title, &context, section);
+            let record = terms.collect(page, &context, section);
             let mut document = TantivyDocument::default();
             document.add_text(fields.path, &page.path);
             document.add_u64(fields.position, i as u64 + 1);
@@ -256,6 +256,11 @@ fn page_context(page: &Page) -> Vec<(&str, Place)> {
         .collect()
 }
 
+/// Whether a section is just the front matter of a page with more to say: its title is the page's, no heading.
+fn is_front_matter_alone(page: &Page, section: &Section) -> bool {
+    section.level == 0 && section.text.trim().is_empty() && page.sections.len() > 1
+}
+
 /// The distinct terms of one section with their strongest places. Kept between sections for its memory.
 #[derive(Default)]
 struct SectionTerms {
@@ -269,11 +274,11 @@ struct SectionTerms {
 impl SectionTerms {
     fn collect(
         &mut self,
-        lang: &str,
-        title: &str,
+        page: &Page,
         context: &[(&str, Place)],
         section: &Section,
     ) -> SectionRecord {
+        let lang = page.lang.as_str();
         self.slots.clear();
         self.keys.clear();
         self.entries.clear();
@@ -283,16 +288,17 @@ impl SectionTerms {
                 self.note(lang, term.text, place.strength(term.kind == TermKind::Part));
             });
         }
-        self.note_joined(title, Place::Context);
-        self.note_joined(&section.heading, Place::Heading);
-        let mut stems = Vec::new();
-        cut(&section.heading, |term| {
+        let heading = if is_front_matter_alone(page, section) { "" } else { &section.heading };
+        self.note_joined(lang, &page.title, Place::Context);
+        self.note_joined(lang, heading, Place::Heading);
+        let mut heading_stems = Vec::new();
+        cut(heading, |term| {
             self.note(lang, term.text, Place::Heading.strength(term.kind == TermKind::Part));
             if term.kind == TermKind::Word {
-                stems.push(stem_hash(stem(lang, term.text)));
+                heading_stems.push(stem_hash(stem(lang, term.text)));
             }
         });
-        let n_heading_words = stems.len() as u32;
+        let mut stems = Vec::new();
         let mut starts = Vec::new();
         cut(&section.text, |term| {
             let place = if term.position < LEAD_WORDS { Place::Lead } else { Place::Text };
@@ -302,7 +308,7 @@ impl SectionTerms {
                 starts.push(term.start_byte);
             }
         });
-        SectionRecord::new(section, stems, n_heading_words, starts)
+        SectionRecord::new(section, heading_stems, &stems, starts)
     }
 
     fn note(&mut self, lang: &str, word: &str, strength: u8) {
@@ -313,18 +319,19 @@ impl SectionTerms {
         }
     }
 
-    /// Notes neighbours as one word, so that `cheatsheet` finds the heading *Cheat sheet*. Only in headings and titles:
-    /// in text it would double the index for one query in a thousand.
-    fn note_joined(&mut self, text: &str, place: Place) {
+    /// Notes the stems of neighbours as one word, so that `cheatsheets` finds the heading *Cheat sheet* and `backup` the
+    /// heading *Backing up*. Only in headings and titles: in text it would double the index for one query in a thousand.
+    fn note_joined(&mut self, lang: &str, text: &str, place: Place) {
         let mut before = String::new();
         cut(text, |term| {
             if term.kind == TermKind::Word {
+                let stem = stem(lang, term.text);
                 if !before.is_empty() {
-                    before.push_str(term.text);
+                    before.push_str(stem);
                     self.note_key(JOINED_MARK, &before, place.strength(false));
                 }
                 before.clear();
-                before.push_str(term.text);
+                before.push_str(stem);
             }
         });
     }

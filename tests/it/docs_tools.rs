@@ -171,8 +171,7 @@ fn nothing_found_teaches() {
     let typo = server.call("docs_search", &json!({ "query": "durabilty" })).value;
     assert_eq!(typo["unmatched"][0]["term"], "durabilty");
     assert_eq!(typo["unmatched"][0]["used"][0], "durability");
-    let outside =
-        server.call("docs_search", &json!({ "query": "conversation", "path": "es/" })).value;
+    let outside = server.call("docs_search", &json!({ "query": "stopped", "path": "es/" })).value;
     assert_eq!(outside["results"], json!([]));
     assert_eq!(outside["outside_filter"]["results"][0]["path"], "en/flows.md");
     let strange =
