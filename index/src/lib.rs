@@ -24,14 +24,18 @@
 //! ```
 
 pub mod anchor;
+mod digest;
 pub mod error;
 pub mod explain;
 pub mod fold;
 pub mod front_matter;
 pub mod language;
+pub mod live;
 pub mod lookup;
+pub mod manifest;
 mod nearness;
 pub mod outline;
+mod overlay;
 pub mod page;
 pub mod passage;
 pub mod place;
@@ -43,10 +47,14 @@ pub mod search;
 pub mod section;
 pub mod snapshot;
 pub mod snippet;
+mod stamp;
 mod stand_in;
+pub mod store;
 mod term_lookup;
 pub mod terms;
 pub mod tree;
+pub mod update;
+pub mod watch;
 pub mod writer;
 
 pub use search::{Hit, Query, SearchReply};

@@ -12,10 +12,12 @@ mod hits;
 mod man;
 mod outline;
 mod page;
+mod progress;
 mod reindex;
 mod search;
 pub mod serve;
 mod usage;
+mod written;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
