@@ -22,7 +22,9 @@ impl Snapshot {
     pub fn digest(&self) -> Result<String, IndexError> {
         let mut hash = Sha256::new();
         for page in 0..self.n_pages() {
+            part(&mut hash, self.pages[page].path.as_bytes());
             part(&mut hash, &self.page_record(page)?.encode());
+            part(&mut hash, self.page_text(page)?.as_bytes());
         }
         for section in 0..self.n_sections() as u32 {
             part(&mut hash, &self.section(section)?.encode());

@@ -11,14 +11,11 @@ use crate::anchor::Dialect;
 use crate::error::{Problem, ProblemCode};
 use crate::stamp::Stamp;
 use crate::tree::{DocsTree, TreeOptions};
-
-/// Raised when the same tree gives other records or terms than before: an index of another number is made anew.
-/// `tests/format.rs` fails when it was forgotten.
-pub(crate) const FORMAT: u32 = 1;
+use crate::writer::RECORD_FIELD;
 
 /// An index is used by the version that wrote it alone.
-pub(crate) fn format() -> String {
-    format!("{}/{FORMAT}", env!("CARGO_PKG_VERSION"))
+fn format() -> String {
+    format!("{} {RECORD_FIELD}", env!("CARGO_PKG_VERSION"))
 }
 
 /// Rules of a tree as they were applied.

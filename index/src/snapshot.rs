@@ -11,7 +11,7 @@ use tantivy::{DocAddress, ReloadPolicy, Searcher};
 use crate::error::IndexError;
 use crate::language;
 use crate::record::{PageRecord, SectionRecord};
-use crate::writer::Fields;
+use crate::writer::{Fields, TEXT_POSITION};
 
 /// Decoded section records kept in memory, in bytes: what a busy server's queries touch again and again. Beyond it
 /// records are decoded for each answer.
@@ -48,6 +48,7 @@ pub(crate) struct PageInfo {
     /// How many other pages are in the group.
     pub(crate) n_twins: u32,
     address: DocAddress,
+    text_address: DocAddress,
 }
 
 /// A language of a snapshot.
@@ -120,6 +121,12 @@ impl Snapshot {
         let mut page_of_section = Vec::with_capacity(found.len());
         let mut codes: Vec<String> = Vec::new();
         for (path, position, address) in found {
+            if position == TEXT_POSITION {
+                if let Some(page) = pages.last_mut() {
+                    page.text_address = address;
+                }
+                continue;
+            }
             if position > 0 {
                 if let Some(page) = pages.last_mut() {
                     page.n_sections += 1;
@@ -139,6 +146,7 @@ impl Snapshot {
                 group: 0,
                 n_twins: 0,
                 address,
+                text_address: address,
             });
         }
         let mut distinct = codes.clone();
@@ -236,7 +244,9 @@ impl Snapshot {
 
     /// The text of a page, as it was decoded.
     pub(crate) fn page_text(&self, page: usize) -> Result<String, IndexError> {
-        Ok(self.page_record(page)?.text)
+        let bytes = self.searcher.doc::<Record>(self.pages[page].text_address)?.0;
+        String::from_utf8(bytes)
+            .map_err(|_| IndexError::Unusable("the text of a page is damaged".into()))
     }
 
     /// The record of a page.

@@ -1,4 +1,4 @@
-//! Writes pages into a tantivy index: one document a page, one a section.
+//! Writes pages into a tantivy index: a document for the page, one for its text, one for each section.
 //!
 //! A section's document holds each of its terms once. How often tantivy is told to have seen it is no count but a
 //! *place* (1 to 10, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
@@ -50,8 +50,12 @@ const SMALL_SEGMENT_DOCS: u32 = 2_000;
 /// A segment is rewritten when more of it than this is deleted copies.
 const MAX_DELETED_SHARE: f32 = 0.2;
 
-/// The field that holds the records; its number changes with their form, so that no version reads another's.
-const RECORD_FIELD: &str = "record-2";
+/// The field that holds the records. Its number is raised whenever the same tree gives other records or terms than
+/// before, so that no version reads another's index: `index/tests/format.rs` fails when that was forgotten.
+pub(crate) const RECORD_FIELD: &str = "record-3";
+
+/// The position of the document with a page's text: after the page (0) and its sections (from 1).
+pub(crate) const TEXT_POSITION: u32 = u32::MAX;
 
 /// Names of the index's fields.
 #[derive(Clone, Copy, Debug)]
@@ -209,6 +213,11 @@ impl Index {
         document.add_text(fields.path, &page.path);
         document.add_u64(fields.position, 0);
         document.add_bytes(fields.record, &PageRecord::new(page).encode());
+        self.writer.add_document(document)?;
+        let mut document = TantivyDocument::default();
+        document.add_text(fields.path, &page.path);
+        document.add_u64(fields.position, u64::from(TEXT_POSITION));
+        document.add_bytes(fields.record, page.text.as_bytes());
         self.writer.add_document(document)?;
         let context = page_context(page);
         let mut terms = SectionTerms::default();
