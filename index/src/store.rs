@@ -119,11 +119,6 @@ impl Stored {
         &self.manifest.rules
     }
 
-    /// How many pages are not as they were when the snapshot was made, at most; see [`Changes`] for how many are.
-    pub fn n_suspects(&self, tree: &DocsTree) -> usize {
-        compare(&self.manifest, Some(tree), &Touched::default()).n_suspects()
-    }
-
     /// The snapshot as it was written.
     pub fn into_snapshot(self) -> Snapshot {
         self.snapshot
@@ -182,7 +177,7 @@ impl Store {
             Err(error) => (Found::Unusable(error.reason()), None),
         };
         // What a writer that died left behind; nobody else writes now.
-        sweep(folder, found != Found::Snapshot).map_err(|reason| write_error(folder, reason))?;
+        sweep(folder, found == Found::Snapshot).map_err(|reason| write_error(folder, reason))?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
         let index = Index::builder(schema).open_or_create(directory);
@@ -253,28 +248,32 @@ fn write_error(folder: &Path, reason: io::Error) -> IndexError {
     IndexError::Folder { folder: folder.to_owned(), reason }
 }
 
-/// Removes what no commit needs: half-written replacements, and everything of tantivy's when `all`. Files that are none
-/// of ours stay.
-fn sweep(folder: &Path, all: bool) -> io::Result<()> {
+/// Removes half-written replacements and, unless there is a commit to keep, all files of tantivy's; those that stay are
+/// listed anew, so that tantivy removes the ones that no commit names. Files that are none of ours stay.
+fn sweep(folder: &Path, is_kept: bool) -> io::Result<()> {
+    let mut kept = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        let is_half_written = name.starts_with(".tmp");
-        if is_half_written || (all && is_of_tantivy(&name)) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_meta = matches!(name.as_str(), META | MANAGED);
+        let is_segment = is_segment_file(&name);
+        if name.starts_with(".tmp") || ((is_meta || is_segment) && !is_kept) {
             fs::remove_file(entry.path())?;
+        } else if is_segment {
+            kept.push(name);
         }
+    }
+    if is_kept {
+        kept.push(META.to_owned());
+        fs::write(folder.join(MANAGED), serde_json::to_vec(&kept)?)?;
     }
     Ok(())
 }
 
-fn is_of_tantivy(name: &str) -> bool {
-    let is_segment_file = || {
-        name.split_once('.').is_some_and(|(id, _)| {
-            id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
-        })
-    };
-    matches!(name, META | MANAGED) || is_segment_file()
+/// Tantivy's files of a segment are called by its number in hexadecimal.
+fn is_segment_file(name: &str) -> bool {
+    name.split_once('.')
+        .is_some_and(|(id, _)| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// The right to write an index: ends with the process that holds it, however that ends.

@@ -63,20 +63,13 @@ impl Written {
     /// What was done, in a line or two for standard error.
     pub(super) fn report(&self) -> String {
         let Self { changes, folder, .. } = self;
-        let parts: Vec<String> =
-            [(changes.added, "added"), (changes.changed, "changed"), (changes.removed, "removed")]
-                .into_iter()
-                .filter(|(n, _)| *n > 0)
-                .map(|(n, what)| format!("{} {what}", count(n, "page")))
-                .collect();
         let what = match &self.found {
-            Found::Snapshot if parts.is_empty() => "index is up to date",
+            Found::Snapshot if changes.is_empty() => "index is up to date",
             Found::Snapshot if !self.is_full => "index updated",
             _ => "index written",
         };
-        let parts = if parts.is_empty() { "no page changed".to_owned() } else { parts.join(", ") };
-        let seconds = self.took.as_secs_f64();
-        let line = format!("{what}: `{}`: {parts}, in {seconds:.2} s\n", folder.shown);
+        let (changed, seconds) = (what_changed(changes), self.took.as_secs_f64());
+        let line = format!("{what}: `{}`: {changed}, in {seconds:.2} s\n", folder.shown);
         match &self.found {
             Found::Unusable(why) => {
                 format!("note: index made anew: `{}`: {why}\n{line}", folder.shown)
@@ -84,4 +77,15 @@ impl Written {
             _ => line,
         }
     }
+}
+
+/// `2 pages added, 1 page removed`.
+pub(super) fn what_changed(changes: &Changes) -> String {
+    let parts: Vec<String> =
+        [(changes.added, "added"), (changes.changed, "changed"), (changes.removed, "removed")]
+            .into_iter()
+            .filter(|(n, _)| *n > 0)
+            .map(|(n, what)| format!("{} {what}", count(n, "page")))
+            .collect();
+    if parts.is_empty() { "no page changed".to_owned() } else { parts.join(", ") }
 }

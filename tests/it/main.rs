@@ -15,3 +15,4 @@ mod sdk;
 mod stdio;
 mod steps;
 mod transcripts;
+mod watch;
