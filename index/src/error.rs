@@ -64,16 +64,19 @@ impl IndexError {
 
     /// What the system refused, when it was the system.
     pub(crate) fn io_kind(&self) -> Option<std::io::ErrorKind> {
+        use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
         let Self::Engine(engine) = self else { return None };
-        let mut source: Option<&(dyn std::error::Error + 'static)> = Some(engine);
-        while let Some(error) = source {
-            if let Some(error) = error.downcast_ref::<std::io::Error>() {
-                return Some(error.kind());
-            }
-            source = error.source();
-        }
         match engine {
-            tantivy::TantivyError::IoError(error) => Some(error.kind()),
+            tantivy::TantivyError::IoError(error)
+            | tantivy::TantivyError::OpenReadError(OpenReadError::IoError {
+                io_error: error, ..
+            })
+            | tantivy::TantivyError::OpenWriteError(OpenWriteError::IoError {
+                io_error: error, ..
+            })
+            | tantivy::TantivyError::LockFailure(LockError::IoError(error), _) => {
+                Some(error.kind())
+            }
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 //! `meta.json` is replaced in one rename at each commit, and names all that belongs to the commit: tantivy's segments and
 //! our [`Manifest`]. So a reader sees one commit or the other, and a writer that dies leaves the last one as it was.
 
+use std::collections::HashSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -171,13 +172,15 @@ impl Store {
     pub fn open(folder: &Path, extent: Extent) -> Result<Self, IndexError> {
         let lock = WriterLock::take(folder)?;
         let stored = Stored::open(folder);
-        let (found, manifest) = match stored {
-            Ok(Some(stored)) => (Found::Snapshot, Some(stored.manifest)),
-            Ok(None) => (Found::Nothing, None),
-            Err(error) => (Found::Unusable(error.reason()), None),
+        let (found, manifest, kept) = match stored {
+            Ok(Some(stored)) => {
+                let files = stored.index.load_metas()?.list_segment_files();
+                (Found::Snapshot, Some(stored.manifest), Some(files))
+            }
+            Ok(None) => (Found::Nothing, None, None),
+            Err(error) => (Found::Unusable(error.reason()), None, None),
         };
-        // What a writer that died left behind; nobody else writes now.
-        sweep(folder, found == Found::Snapshot).map_err(|reason| write_error(folder, reason))?;
+        sweep(folder, kept.as_ref()).map_err(|reason| write_error(folder, reason))?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
         let index = Index::builder(schema).open_or_create(directory);
@@ -209,7 +212,7 @@ impl Store {
         progress: &Progress<'_>,
     ) -> Result<(Snapshot, Changes), IndexError> {
         let result = self.write(tree, started, threads, progress);
-        result.map_err(|error| in_folder(&self.folder, error))
+        result.map_err(|error| in_folder(&self.folder, self.index.first_cause(error)))
     }
 
     fn write(
@@ -248,24 +251,28 @@ fn write_error(folder: &Path, reason: io::Error) -> IndexError {
     IndexError::Folder { folder: folder.to_owned(), reason }
 }
 
-/// Removes half-written replacements and, unless there is a commit to keep, all files of tantivy's; those that stay are
-/// listed anew, so that tantivy removes the ones that no commit names. Files that are none of ours stay.
-fn sweep(folder: &Path, is_kept: bool) -> io::Result<()> {
-    let mut kept = Vec::new();
+/// Removes what a writer that died left behind: half-written replacements, and the files of segments but for those in
+/// `kept`, which are all that the commit names; without one, all files of tantivy's. Files that are none of ours stay.
+///
+/// Tantivy itself would stumble over some: it calls a file by its commit, and the next one has the same number.
+fn sweep(folder: &Path, kept: Option<&HashSet<PathBuf>>) -> io::Result<()> {
+    let mut managed = vec![META.to_owned()];
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        let is_kept = kept.is_some_and(|kept| kept.contains(Path::new(&name)));
         let is_meta = matches!(name.as_str(), META | MANAGED);
-        let is_segment = is_segment_file(&name);
-        if name.starts_with(".tmp") || ((is_meta || is_segment) && !is_kept) {
+        if name.starts_with(".tmp")
+            || (is_meta && kept.is_none())
+            || (is_segment_file(&name) && !is_kept)
+        {
             fs::remove_file(entry.path())?;
-        } else if is_segment {
-            kept.push(name);
+        } else if is_kept {
+            managed.push(name);
         }
     }
-    if is_kept {
-        kept.push(META.to_owned());
-        fs::write(folder.join(MANAGED), serde_json::to_vec(&kept)?)?;
+    if kept.is_some() {
+        fs::write(folder.join(MANAGED), serde_json::to_vec(&managed)?)?;
     }
     Ok(())
 }

@@ -206,6 +206,17 @@ impl Index {
         Ok(())
     }
 
+    /// The error of a thread in place of the one that says that a thread failed.
+    pub(crate) fn first_cause(&mut self, error: IndexError) -> IndexError {
+        match &error {
+            // Waits for the threads and is never carried out.
+            IndexError::Engine(tantivy::TantivyError::ErrorInThread(_)) => {
+                self.writer.prepare_commit().err().map_or(error, IndexError::from)
+            }
+            _ => error,
+        }
+    }
+
     /// Puts in a page that the index does not hold.
     pub(crate) fn add(&self, page: &Page) -> Result<(), IndexError> {
         let fields = self.fields;

@@ -5,6 +5,7 @@ mod console;
 mod docs_tools;
 mod flow;
 mod folder;
+mod live;
 mod matcher;
 mod paths;
 mod program;
