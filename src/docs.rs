@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::SystemTime;
@@ -162,32 +163,29 @@ fn cannot_index(reason: &str) -> String {
 }
 
 /// Publishes a first snapshot, and each that follows for as long as the process lives.
-fn follow(mut live: Live, watch: Watch, publish: &dyn Fn(LastSnapshot)) {
-    let mut has_answers = live.snapshot().generation() > 0 && live.n_suspects() > MAX_FIRST_LOOK;
-    if has_answers {
-        publish(Ok(live.snapshot()));
-    }
+fn follow(mut live: Live, watch: Watch, publish: &(dyn Fn(LastSnapshot) + Sync)) {
     let mut watcher = Watcher::new(live.root(), watch);
-    let mut reported = BTreeSet::new();
-    let (mut touched, mut folders) = (Touched::new(), Vec::new());
+    let mut last = live.snapshot().generation();
+    let (mut refreshed, mut has_answers) = first_refresh(&mut live, publish);
+    let (mut reported, mut folders) = (BTreeSet::new(), Vec::new());
     loop {
-        let before = live.snapshot().generation();
-        match refresh(&mut live, &touched) {
+        match refreshed {
             Ok(changes) => {
-                if !has_answers || live.snapshot().generation() != before {
+                let now = live.snapshot().generation();
+                if now != last || live.tidy().unwrap_or(false) || !has_answers {
                     tracing::info!(snapshot = ?live.snapshot(), ?changes, "docs are indexed");
                     publish(Ok(live.snapshot()));
-                    has_answers = true;
-                } else if live.tidy().unwrap_or(false) {
-                    publish(Ok(live.snapshot()));
+                    (last, has_answers) = (now, true);
                 }
                 report_new(&changes.problems, &mut reported);
                 folders = changes.folders;
             }
             Err(reason) if has_answers => {
                 let help = "answers are from the docs as they were";
-                let _ =
-                    writeln!(StandardError, "warning: docs cannot be indexed: {reason}\n  help: {help}");
+                let _ = writeln!(
+                    StandardError,
+                    "warning: docs cannot be indexed: {reason}\n  help: {help}"
+                );
             }
             Err(reason) => return publish(Err(cannot_index(&reason))),
         }
@@ -195,23 +193,46 @@ fn follow(mut live: Live, watch: Watch, publish: &dyn Fn(LastSnapshot)) {
             return;
         }
         watcher.looked();
-        match watcher.follow(&folders) {
+        let touched = match watcher.follow(&folders) {
             // What happened before the new watches is found by one more look.
-            Ok(true) => touched.clear(),
-            Ok(false) => touched = watcher.wait(),
+            Ok(true) => Touched::new(),
+            Ok(false) => watcher.wait(),
             Err(error) => {
                 let help = "they are looked for every second instead, as with `--watch poll`";
-                let _ =
-                    writeln!(StandardError, "warning: changes are not announced: {error}\n  help: {help}");
-                touched = watcher.wait();
+                let _ = writeln!(
+                    StandardError,
+                    "warning: changes are not announced: {error}\n  help: {help}"
+                );
+                watcher.wait()
             }
-        }
+        };
+        refreshed = refresh(&mut live, &touched, &|_, _| ());
     }
 }
 
-fn refresh(live: &mut Live, touched: &Touched) -> Result<Changes, String> {
+/// The first comparison with the tree, and whether a written index answers already: it does while many pages are read.
+fn first_refresh(
+    live: &mut Live,
+    publish: &(dyn Fn(LastSnapshot) + Sync),
+) -> (Result<Changes, String>, bool) {
+    let written = Some(live.snapshot()).filter(|snapshot| snapshot.generation() > 0);
+    let has_answers = AtomicBool::new(false);
+    let refreshed = refresh(live, &Touched::new(), &|done, all| {
+        if let Some(written) = written.as_ref().filter(|_| done == 0 && all > MAX_FIRST_LOOK) {
+            publish(Ok(Arc::clone(written)));
+            has_answers.store(true, Ordering::Relaxed);
+        }
+    });
+    (refreshed, has_answers.into_inner())
+}
+
+fn refresh(
+    live: &mut Live,
+    touched: &Touched,
+    progress: &Progress<'_>,
+) -> Result<Changes, String> {
     let started = SystemTime::now();
-    let refresh = || live.refresh(touched, started, threads(), &|_, _| ());
+    let refresh = || live.refresh(touched, started, threads(), progress);
     match catch_unwind(AssertUnwindSafe(refresh)) {
         Ok(Ok(changes)) => Ok(changes),
         Ok(Err(error)) => Err(error.to_string()),

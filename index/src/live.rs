@@ -68,12 +68,6 @@ impl Live {
         Arc::clone(&self.snapshot)
     }
 
-    /// How many pages the next [`Self::refresh`] would read or take out.
-    pub fn n_suspects(&self) -> usize {
-        let tree = DocsTree::open(&self.root, &self.options).ok();
-        compare(&self.manifest, tree.as_ref(), &Touched::default()).n_suspects()
-    }
-
     /// Compares the whole tree, looks at the pages in `touched` whatever their stamps say, and makes a new snapshot when
     /// any page is another than before. A docs folder that is not there has no pages.
     ///

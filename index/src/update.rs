@@ -13,7 +13,10 @@ use crate::stamp::Stamp;
 use crate::tree::{DocsTree, Scan};
 use crate::writer::Index;
 
-/// Told, from any thread, how many pages of how many are done.
+/// Fewer pages are read before threads for them would have started.
+const MIN_PAGES_FOR_THREADS: usize = 64;
+
+/// Told, from any thread, how many pages of how many are done: first that none is.
 pub type Progress<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 /// Paths of pages that are looked at whatever their stamps say.
@@ -97,14 +100,9 @@ pub(crate) fn compare<'a>(
 }
 
 impl Comparison<'_> {
-    /// How many pages have to be read or taken out.
-    pub(crate) fn n_suspects(&self) -> usize {
-        self.suspects.len() + self.removed.len()
-    }
-
     /// Whether nothing has to be looked at.
     pub(crate) fn is_clean(&self) -> bool {
-        self.n_suspects() == 0 && !self.is_reread
+        self.suspects.is_empty() && self.removed.is_empty() && !self.is_reread
     }
 
     /// What there is to say when nothing has to be looked at.
@@ -129,6 +127,7 @@ impl Comparison<'_> {
         progress: &Progress<'_>,
     ) -> Result<(Changes, Delta), IndexError> {
         let Self { tree, scan, suspects, removed, is_reread } = self;
+        progress(0, suspects.len());
         for path in &removed {
             index.remove(path);
         }
@@ -238,7 +237,7 @@ fn in_parallel<T: Send>(
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, paths.len());
         }
     };
-    let mut results = if threads <= 1 || paths.len() <= 1 {
+    let mut results = if threads <= 1 || paths.len() < MIN_PAGES_FOR_THREADS {
         run()?
     } else {
         let shares: Result<Vec<_>, IndexError> = thread::scope(|scope| {

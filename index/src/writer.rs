@@ -124,6 +124,8 @@ impl Index {
         let options = IndexWriterOptions::builder()
             .num_worker_threads(threads.clamp(1, 8))
             .memory_budget_per_thread(WRITER_HEAP_BYTES)
+            // Each thread keeps memory of its own, and one is fast enough.
+            .num_merge_threads(1)
             .build();
         let writer = match index.writer_with_options(options) {
             Err(tantivy::TantivyError::LockFailure(..)) => {

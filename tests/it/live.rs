@@ -288,6 +288,61 @@ fn a_save_of_the_same_bytes_makes_no_new_generation() {
     server.finish();
 }
 
+#[test]
+fn a_checkout_of_thousands_of_pages_ends_with_just_those() {
+    const PAGES: usize = 5_000;
+    let folder = folder_with_pages(20);
+    let mut server = DocsServer::start(folder.path(), "docs");
+    server.call("docs_outline", &json!({}));
+    fs::rename(folder.path().join("docs/en"), folder.path().join("docs/old")).expect("a new name");
+    for page in 0..PAGES {
+        let folder = folder.path().join(format!("docs/en/{}", page % 70));
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join(format!("{page}.md")), format!("# Page\n\n{}\n", word(1))).expect("a page");
+    }
+    fs::remove_dir_all(folder.path().join("docs/old")).expect("no folder");
+    wait_for(&mut server, &word(1), PAGES as u64);
+    let outline = server.call("docs_outline", &json!({ "limit": 1 })).value;
+    assert_eq!(outline["total"], json!(PAGES + 10));
+    server.finish();
+}
+
+#[test]
+fn doctor_says_what_is_wrong() {
+    let folder = folder_with_pages(4);
+    let root = folder.path();
+    let examine = |more: &[&str]| -> (Option<i32>, Value) {
+        let args = [&["doctor", "--docs", "docs", "--index", "idx", "--json"], more].concat();
+        let output = run(root, &args);
+        let value: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(text(&output.stderr), "");
+        assert!(!value.to_string().contains(&*root.to_string_lossy()), "an absolute path: {value}");
+        (output.status.code(), value)
+    };
+    let health = |value: &Value, name: &str| -> (String, String) {
+        let checks = value["checks"].as_array().expect("checks");
+        let check = checks.iter().find(|check| check["name"] == name).expect("a check");
+        let text = |key: &str| check[key].as_str().expect("a text").to_owned();
+        (text("health"), text("message"))
+    };
+    let (code, value) = examine(&["--determinism"]);
+    assert_eq!((code, health(&value, "index").0.as_str()), (Some(0), "note"));
+    assert_eq!(health(&value, "server").0, "ok");
+    let determinism = health(&value, "determinism");
+    assert_eq!(determinism.0, "ok");
+    let written = digest(root, &["--index", "idx"]);
+    assert!(determinism.1.ends_with(written.trim()), "{determinism:?} {written}");
+    let (code, value) = examine(&[]);
+    assert_eq!((code, health(&value, "index").0.as_str()), (Some(0), "ok"));
+    write_page(root, 0, 1);
+    fs::remove_file(root.join("docs/es/1.md")).expect("no page");
+    let stale = health(&examine(&[]).1, "index");
+    assert!(stale.1.ends_with("stale: 1 page changed, 1 page removed"), "{stale:?}");
+    fs::write(root.join("idx/meta.json"), "{}").expect("damage");
+    let (code, value) = examine(&[]);
+    assert_eq!((code, health(&value, "index").0.as_str()), (Some(1), "fault"));
+}
+
 /// Random edits of a folder of pages, in bursts.
 fn edit(root: &Path, chance: &mut Chance) {
     const FOLDERS: [&str; 4] = ["en", "es", "en/deep", "nuevo"];
