@@ -273,7 +273,12 @@ fn merge_policy() -> LogMergePolicy {
 
 fn settings() -> IndexSettings {
     // Records are read one by one and mostly short; a compressed block would be unpacked for each.
-    IndexSettings { docstore_compression: Compressor::None, ..IndexSettings::default() }
+    IndexSettings {
+        docstore_compression: Compressor::None,
+        // Without compression a thread of its own has nothing to do.
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    }
 }
 
 /// The texts that every section of a page stands under.
