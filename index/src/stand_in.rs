@@ -122,17 +122,17 @@ impl TermLookup<'_> {
     /// Words one or two edits away; a swap of neighbours is one edit.
     fn near_spellings(&self, word: &str) -> Result<Vec<Found>, IndexError> {
         let edits = if word.chars().count() <= ONE_EDIT_MAX_LETTERS { 1 } else { 2 };
-        let builder = &BUILDERS[edits - 1];
+        let dfa = BUILDERS[edits - 1].build_dfa(word);
         let mut found = Vec::new();
         for lang in self.langs() {
             let prefix = self.key(lang, WORD_MARK, "");
-            let automaton = AfterPrefix { prefix: prefix.as_bytes(), dfa: builder.build_dfa(word) };
+            let automaton = AfterPrefix { prefix: prefix.as_bytes(), dfa: &dfa };
             for segment in &self.snapshot.segments {
                 let search = segment.terms.terms().search(&automaton);
                 let mut stream = search.into_stream().map_err(tantivy::TantivyError::from)?;
                 while let Some((key, info)) = stream.next() {
                     let near = &key[prefix.len()..];
-                    let weight = match automaton.dfa.eval(near) {
+                    let weight = match dfa.eval(near) {
                         Distance::Exact(0 | 1) => ONE_EDIT_WEIGHT,
                         _ => TWO_EDITS_WEIGHT,
                     };
@@ -199,7 +199,7 @@ static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
 /// A Levenshtein automaton that begins after a fixed prefix.
 struct AfterPrefix<'a> {
     prefix: &'a [u8],
-    dfa: DFA,
+    dfa: &'a DFA,
 }
 
 impl Automaton for &AfterPrefix<'_> {
