@@ -55,7 +55,10 @@ impl TermLookup<'_> {
             }
         }
         if words.is_empty() && letters >= MIN_PREFIX_LETTERS {
-            words = self.near_spellings(word)?;
+            words = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
+        }
+        if words.is_empty() && letters > ONE_EDIT_MAX_LETTERS {
+            words = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
         }
         let words = self.most_frequent(words, self.langs)?;
         let are_near = words.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
@@ -119,9 +122,13 @@ impl TermLookup<'_> {
         Ok(())
     }
 
-    /// Words one or two edits away; a swap of neighbours is one edit.
-    fn near_spellings(&self, word: &str) -> Result<Vec<Found>, IndexError> {
-        let edits = if word.chars().count() <= ONE_EDIT_MAX_LETTERS { 1 } else { 2 };
+    /// Words so many edits away at most; a swap of neighbours is one edit.
+    fn near_spellings(
+        &self,
+        word: &str,
+        edits: usize,
+        weight: f64,
+    ) -> Result<Vec<Found>, IndexError> {
         let dfa = BUILDERS[edits - 1].build_dfa(word);
         let mut found = Vec::new();
         for lang in self.langs() {
@@ -131,12 +138,7 @@ impl TermLookup<'_> {
                 let search = segment.terms.terms().search(&automaton);
                 let mut stream = search.into_stream().map_err(tantivy::TantivyError::from)?;
                 while let Some((key, info)) = stream.next() {
-                    let near = &key[prefix.len()..];
-                    let weight = match dfa.eval(near) {
-                        Distance::Exact(0 | 1) => ONE_EDIT_WEIGHT,
-                        _ => TWO_EDITS_WEIGHT,
-                    };
-                    found.extend(Found::new(near, weight, info.doc_freq));
+                    found.extend(Found::new(&key[prefix.len()..], weight, info.doc_freq));
                 }
             }
         }
