@@ -41,6 +41,7 @@ mod record;
 mod scorer;
 pub mod search;
 pub mod section;
+mod section_terms;
 pub mod snapshot;
 pub mod snippet;
 mod stand_in;

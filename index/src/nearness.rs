@@ -6,7 +6,7 @@ use crate::language;
 use crate::query::Plan;
 use crate::record::SectionRecord;
 use crate::scorer::Candidate;
-use crate::writer::stem_hash;
+use crate::section_terms::stem_hash;
 
 /// Words within which terms count as near: about a sentence.
 const NEAR_WORDS: u32 = 12;

@@ -2,11 +2,11 @@
 
 use crate::error::IndexError;
 use crate::language;
+use crate::section_terms::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 use crate::snapshot::Snapshot;
 use crate::stand_in::StandIns;
 use crate::term_lookup::{TermList, TermLookup};
 use crate::terms::{TermKind, cut};
-use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 
 /// More distinct words than this say nothing more; later ones are left out, so that no query is slow.
 pub(crate) const MAX_QUERY_WORDS: usize = 48;

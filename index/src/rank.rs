@@ -11,9 +11,9 @@ use crate::nearness::{Matcher, Nearness};
 use crate::query::{Plan, QueryWord};
 use crate::record::SectionRecord;
 use crate::scorer::{Candidate, HEADING_WEIGHT, heading_factor};
+use crate::section_terms::stem_hash;
 use crate::snapshot::Snapshot;
 use crate::terms::{cut, word_at};
-use crate::writer::stem_hash;
 
 /// The heading says just the query.
 pub(crate) const IS_HEADING_BONUS: f64 = 0.5;

@@ -8,8 +8,8 @@ use tantivy_fst::Automaton;
 
 use crate::error::IndexError;
 use crate::query::MIN_HALF_LETTERS;
+use crate::section_terms::WORD_MARK;
 use crate::term_lookup::TermLookup;
-use crate::writer::WORD_MARK;
 
 /// A longer word that begins with the query's.
 const PREFIX_WEIGHT: f64 = 0.8;

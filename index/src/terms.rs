@@ -272,6 +272,10 @@ fn joins(between: &str) -> bool {
 
 /// Whether another word is joined after this one.
 fn joins_on(after: &str) -> bool {
+    if after.as_bytes().first().is_none_or(|byte| byte.is_ascii() && !is_joiner(char::from(*byte)))
+    {
+        return false;
+    }
     let signs = after.char_indices().take(3).find(|(_, c)| !is_joiner(*c));
     match signs {
         Some((at, c)) => {
@@ -283,6 +287,9 @@ fn joins_on(after: &str) -> bool {
 
 /// The signs before a word that belong to its name: `--port`, `-p`, `.NET`, `@vue`, `$env`.
 fn sign_before(before: &str) -> &'static str {
+    if !matches!(before.as_bytes().last(), Some(b'-' | b'.' | b'@' | b'$')) {
+        return "";
+    }
     for sign in ["--", "-", ".", "@", "$"] {
         if let Some(rest) = before.strip_suffix(sign) {
             let free = rest.chars().next_back().is_none_or(|c| {
@@ -299,6 +306,9 @@ fn sign_before(before: &str) -> &'static str {
 
 /// The signs after a word that belong to its name: `C++`, `C#`, `interface{}`, `run()`.
 fn sign_after(after: &str) -> &'static str {
+    if !matches!(after.as_bytes().first(), Some(b'+' | b'#' | b'{' | b'[' | b'(')) {
+        return "";
+    }
     for sign in ["++", "#", "{}", "[]", "()"] {
         if let Some(rest) = after.strip_prefix(sign)
             && !rest.chars().next().is_some_and(is_word_char)
