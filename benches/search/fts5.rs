@@ -1,4 +1,4 @@
-//! SQLite FTS5, bm25, over the same sections and queries, by Python's `sqlite3`.
+//! `SQLite` FTS5, bm25, over the same sections and queries, by Python's `sqlite3`.
 
 use std::io::Write as _;
 use std::path::Path;

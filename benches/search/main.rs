@@ -1,4 +1,4 @@
-//! Search, build, memory and the way over a pipe, against stock tantivy and SQLite FTS5 over the same sections, in one
+//! Search, build, memory and the way over a pipe, against stock tantivy and `SQLite` FTS5 over the same sections, in one
 //! run.
 //!
 //! `cargo bench --bench search -- [DOCS_DIR QUERIES.jsonl CORPUS]`; without arguments the corpora beside the project are
