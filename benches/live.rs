@@ -176,7 +176,9 @@ fn saves(home: &Path, pages: &[PathBuf], queries: &[String]) {
 fn memory(home: &Path, pages: &[PathBuf], queries: &[String]) {
     let server = Server::start(home, &["--docs", "docs", "--index", "idx"]);
     let ask_all = || {
-        queries.iter().for_each(|query| drop(server.call("docs_search", &json!({ "query": query }))));
+        queries
+            .iter()
+            .for_each(|query| drop(server.call("docs_search", &json!({ "query": query }))));
     };
     ask_all();
     // A first save: the writer is there from the start of the count.
@@ -196,7 +198,12 @@ fn memory(home: &Path, pages: &[PathBuf], queries: &[String]) {
     ask_all();
     let end = server.resident_kib();
     println!("memory of the server");
-    println!("  {} MiB at the start, {} MiB after {EDITS} edits, ratio {:.2}", start >> 10, end >> 10, end as f64 / start as f64);
+    println!(
+        "  {} MiB at the start, {} MiB after {EDITS} edits, ratio {:.2}",
+        start >> 10,
+        end >> 10,
+        end as f64 / start as f64
+    );
 }
 
 fn at(times: &[Duration], share: usize) -> Duration {
@@ -214,8 +221,7 @@ struct Server {
 impl Server {
     fn start(home: &Path, args: &[&str]) -> Self {
         let mut command = command(home, args);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let answers: Arc<(Mutex<HashMap<u64, (Instant, Value)>>, Condvar)> = Arc::default();
         let shared = Arc::clone(&answers);
@@ -229,8 +235,11 @@ impl Server {
             }
         });
         let server = Self { child, input: Mutex::new(input), answers, next_id: AtomicU64::new(1) };
-        server.request("initialize", &json!({ "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": { "name": "bench", "version": "1" } }));
+        server.request(
+            "initialize",
+            &json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "bench", "version": "1" } }),
+        );
         server
     }
 
@@ -266,7 +275,8 @@ impl Server {
                     thread::sleep(due.saturating_duration_since(Instant::now()));
                     due += Duration::from_secs(1) / SEARCHES_A_SECOND;
                     let sent = Instant::now();
-                    let arguments = json!({ "name": "docs_search", "arguments": { "query": query } });
+                    let arguments =
+                        json!({ "name": "docs_search", "arguments": { "query": query } });
                     times.push(self.request("tools/call", &arguments).0 - sent);
                 }
                 times.sort();

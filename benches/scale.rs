@@ -62,7 +62,8 @@ struct Source {
 impl Source {
     fn read(docs: &Path) -> Self {
         let tree = DocsTree::open(docs, &TreeOptions::default()).unwrap();
-        let mut source = Self { headings: [Vec::new(), Vec::new()], bodies: [Vec::new(), Vec::new()] };
+        let mut source =
+            Self { headings: [Vec::new(), Vec::new()], bodies: [Vec::new(), Vec::new()] };
         for path in tree.scan().paths {
             let Some(page) = tree.read_page(&path).0 else { continue };
             let lang = usize::from(page.lang == "es");
@@ -83,7 +84,9 @@ impl Source {
     fn write(&self, n: usize, to: &Path) -> u64 {
         let mut seed = 1_u64;
         let mut below = move |below: usize| {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % below
         };
         let mut bytes = 0;

@@ -88,7 +88,9 @@ impl Source {
         match Stored::open(&folder.path) {
             Ok(Some(stored)) => return Ok(Live::from_stored(&self.folder, &self.options, stored)),
             Ok(None) if !folder.is_given => {}
-            Ok(None) => say("note", "no index there yet", &folder.shown, "the docs are read instead"),
+            Ok(None) => {
+                say("note", "no index there yet", &folder.shown, "the docs are read instead")
+            }
             Err(error) => say("warning", "index is not used", &folder.shown, &error.reason()),
         }
         Live::new(&self.folder, &self.options)
@@ -226,11 +228,7 @@ fn first_refresh(
     (refreshed, has_answers.into_inner())
 }
 
-fn refresh(
-    live: &mut Live,
-    touched: &Touched,
-    progress: &Progress<'_>,
-) -> Result<Changes, String> {
+fn refresh(live: &mut Live, touched: &Touched, progress: &Progress<'_>) -> Result<Changes, String> {
     let started = SystemTime::now();
     let refresh = || live.refresh(touched, started, threads(), progress);
     match catch_unwind(AssertUnwindSafe(refresh)) {

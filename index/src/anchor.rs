@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
 use serde::{Deserialize, Serialize};
+use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::fold::fold;

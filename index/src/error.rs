@@ -69,10 +69,12 @@ impl IndexError {
         match engine {
             tantivy::TantivyError::IoError(error)
             | tantivy::TantivyError::OpenReadError(OpenReadError::IoError {
-                io_error: error, ..
+                io_error: error,
+                ..
             })
             | tantivy::TantivyError::OpenWriteError(OpenWriteError::IoError {
-                io_error: error, ..
+                io_error: error,
+                ..
             })
             | tantivy::TantivyError::LockFailure(LockError::IoError(error), _) => {
                 Some(error.kind())

@@ -4,7 +4,6 @@ use whatlang::{Detector, Lang as Detected};
 
 use crate::fold::fold;
 use crate::section::Section;
-use crate::terms::{TermKind, cut};
 
 /// Language codes that a folder or a suffix may name. Codes that are common words in paths (`id`, `no`, `vi`, `cs`, …)
 /// count only as the first part of a path.
@@ -137,21 +136,16 @@ pub fn function_words() -> impl Iterator<Item = &'static str> {
     ENGLISH_FUNCTION_WORDS.iter().chain(SPANISH_FUNCTION_WORDS).copied()
 }
 
-/// What a query's function words and letters say of its language: positive for Spanish, negative for English, in votes.
-pub fn votes(query: &str) -> i32 {
-    let mut votes = 0;
-    cut(query, |term| {
-        if term.kind == TermKind::Word {
-            let english = ENGLISH_FUNCTION_WORDS.binary_search(&term.text).is_ok();
-            let spanish = SPANISH_FUNCTION_WORDS.binary_search(&term.text).is_ok();
-            votes += i32::from(spanish) - i32::from(english);
-        }
-    });
-    let folded_differs = query.chars().any(|c| matches!(c, 'ñ' | 'Ñ' | '¿' | '¡'))
-        || query
-            .chars()
-            .any(|c| !c.is_ascii() && c.is_alphabetic() && fold(&c.to_string()).is_ascii());
-    votes + i32::from(folded_differs)
+/// What a folded word says of its text's language: 1 for a Spanish function word, −1 for an English one, 0 for others.
+pub fn vote(word: &str) -> i32 {
+    i32::from(SPANISH_FUNCTION_WORDS.binary_search(&word).is_ok())
+        - i32::from(ENGLISH_FUNCTION_WORDS.binary_search(&word).is_ok())
+}
+
+/// Whether a text has letters or signs that English does without.
+pub fn has_spanish_letters(text: &str) -> bool {
+    let is_marked = |c: char| c.is_alphabetic() && fold(&c.to_string()).is_ascii();
+    text.chars().any(|c| !c.is_ascii() && (matches!(c, 'ñ' | 'Ñ' | '¿' | '¡') || is_marked(c)))
 }
 
 /// The stem of a folded word: what its forms share. Light on purpose: plural, gender and the commonest verb endings.

@@ -45,6 +45,7 @@ mod record;
 mod scorer;
 pub mod search;
 pub mod section;
+mod section_terms;
 pub mod snapshot;
 pub mod snippet;
 mod stamp;

@@ -1,12 +1,12 @@
 //! How near a query's words stand in a section: in its heading, side by side, within a dozen words.
 
-use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::language;
 use crate::query::Plan;
 use crate::record::SectionRecord;
-use crate::writer::stem_hash;
+use crate::scorer::Candidate;
+use crate::section_terms::stem_hash;
 
 /// Words within which terms count as near: about a sentence.
 const NEAR_WORDS: u32 = 12;
@@ -30,9 +30,11 @@ pub(crate) struct Nearness {
 pub(crate) struct Matcher {
     /// Each distinct word of the query has a slot. Whether its word counts: function words do not while others remain.
     counted: Vec<bool>,
+    /// The bit of the word's term in [`Candidate::words`].
+    bits: Vec<u64>,
     n_counted: usize,
-    /// For each language, the hashes of the stems that match the query's words, and their slots, ascending.
-    wanted: Vec<Vec<(u32, usize)>>,
+    /// For each language, the hashes of the stems that match the query's words, and their slots, ascending by slot.
+    wanted: Vec<Vec<Wanted>>,
     /// Which pairs of slots are neighbours in the query: (left, right, index of the pair).
     neighbours: Vec<(usize, usize, usize)>,
     /// (position, slot) of the words found, ascending. Words written as one stand at one position.
@@ -41,26 +43,33 @@ pub(crate) struct Matcher {
     present: Vec<u32>,
 }
 
+/// A stem that stands for the word of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wanted {
+    slot: usize,
+    stem: u32,
+}
+
 impl Matcher {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut slots: Vec<usize> = Vec::new();
-        let mut counted = Vec::new();
+        let (mut counted, mut bits) = (Vec::new(), Vec::new());
         for (i, word) in plan.words.iter().enumerate() {
             let same = plan.words[..i].iter().position(|other| other.text == word.text);
             slots.push(same.map_or(counted.len(), |same| slots[same]));
             if same.is_none() {
                 counted.push(!word.ignored);
+                bits.push(1 << i);
             }
         }
         let wanted = plan
             .stems
             .iter()
             .map(|words| {
-                let mut stems: Vec<(u32, usize)> = words
-                    .iter()
-                    .zip(&slots)
-                    .flat_map(|(stems, slot)| stems.iter().map(|stem| (*stem, *slot)))
-                    .collect();
+                let of_slot = |(stems, &slot): (&Vec<u32>, &usize)| {
+                    stems.iter().map(|&stem| Wanted { slot, stem }).collect::<Vec<_>>()
+                };
+                let mut stems: Vec<Wanted> = words.iter().zip(&slots).flat_map(of_slot).collect();
                 stems.sort_unstable();
                 stems.dedup();
                 stems
@@ -69,12 +78,13 @@ impl Matcher {
         let n_counted = counted.iter().filter(|counted| **counted).count();
         let neighbours = slots.windows(2).zip(0..).map(|(pair, i)| (pair[0], pair[1], i)).collect();
         let (pairs, present) = (vec![false; slots.len().saturating_sub(1)], vec![0; counted.len()]);
-        Self { counted, n_counted, wanted, neighbours, found: Vec::new(), pairs, present }
+        Self { counted, bits, n_counted, wanted, neighbours, found: Vec::new(), pairs, present }
     }
 
     /// Measures one section. No phrase runs from its heading into its text.
-    pub(crate) fn nearness(&mut self, record: &SectionRecord, lang: usize) -> Nearness {
+    pub(crate) fn nearness(&mut self, record: &SectionRecord, found: &Candidate) -> Nearness {
         let mut nearness = Nearness::default();
+        let lang = found.lang as usize;
         let heading = &record.heading_stems;
         self.pairs.fill(false);
         self.find_in_heading(heading, lang);
@@ -94,7 +104,8 @@ impl Matcher {
             let wanted = &self.wanted[lang];
             nearness.is_heading = n == self.n_counted
                 && heading.iter().all(|stem| {
-                    wanted.iter().any(|(wanted, _)| wanted == stem) || FUNCTION_STEMS.contains(stem)
+                    wanted.iter().any(|wanted| wanted.stem == *stem)
+                        || FUNCTION_STEMS.binary_search(stem).is_ok()
                 });
             self.note_pairs();
             best = self.best_window().0;
@@ -102,10 +113,11 @@ impl Matcher {
         if self.pairs.is_empty() {
             return nearness;
         }
-        self.find_in_text(record, lang);
-        self.note_pairs();
+        self.find_in_text(record, found);
         let (in_text, window) = self.best_window();
         nearness.window = window;
+        self.find_neighbours(record, lang);
+        self.note_pairs();
         let n_pairs = self.pairs.iter().filter(|found| **found).count();
         nearness.pairs = n_pairs as f64 / self.pairs.len() as f64;
         if self.n_counted > 1 {
@@ -116,25 +128,54 @@ impl Matcher {
     }
 
     /// The best window of the text alone, for a snippet.
-    pub(crate) fn window(&mut self, record: &SectionRecord, lang: usize) -> Option<(usize, usize)> {
-        self.find_in_text(record, lang);
+    pub(crate) fn window(
+        &mut self,
+        record: &SectionRecord,
+        found: &Candidate,
+    ) -> Option<(usize, usize)> {
+        self.find_in_text(record, found);
         self.best_window().1
     }
 
     fn find_in_heading(&mut self, heading: &[u32], lang: usize) {
         self.found.clear();
         for (stem, at) in heading.iter().zip(0..) {
-            let matching = self.wanted[lang].iter().filter(|(wanted, _)| wanted == stem);
-            self.found.extend(matching.map(|(_, slot)| (at, *slot)));
+            let matching = self.wanted[lang].iter().filter(|wanted| wanted.stem == *stem);
+            self.found.extend(matching.map(|wanted| (at, wanted.slot)));
         }
     }
 
-    fn find_in_text(&mut self, record: &SectionRecord, lang: usize) {
+    /// Finds the counted words whose terms the section holds.
+    fn find_in_text(&mut self, record: &SectionRecord, found: &Candidate) {
         self.found.clear();
-        for &(stem, slot) in &self.wanted[lang] {
-            self.found.extend(record.words.positions(stem).iter().map(|at| (*at, slot)));
+        for &Wanted { slot, stem } in &self.wanted[found.lang as usize] {
+            if self.counted[slot] && found.words & self.bits[slot] != 0 {
+                self.found.extend(record.words.positions(stem).iter().map(|at| (*at, slot)));
+            }
         }
         self.found.sort_unstable();
+    }
+
+    /// Adds the function words that stand where the query has them, beside a word found already.
+    fn find_neighbours(&mut self, record: &SectionRecord, lang: usize) {
+        let n_counted = self.found.len();
+        for &(left, right, _) in &self.neighbours {
+            if !self.counted[right] {
+                add_beside(&mut self.found, &self.wanted[lang], record, left, right, |at| {
+                    at.checked_add(1)
+                });
+            }
+        }
+        for &(left, right, _) in self.neighbours.iter().rev() {
+            if !self.counted[left] {
+                add_beside(&mut self.found, &self.wanted[lang], record, right, left, |at| {
+                    at.checked_sub(1)
+                });
+            }
+        }
+        if self.found.len() > n_counted {
+            self.found.sort_unstable();
+        }
     }
 
     /// Marks the neighbours of the query that were found side by side, or written as one word.
@@ -178,9 +219,32 @@ impl Matcher {
     }
 }
 
+/// Adds the words of `slot` that stand `beside` a word of the slot `by`.
+fn add_beside(
+    found: &mut Vec<(u32, usize)>,
+    wanted: &[Wanted],
+    record: &SectionRecord,
+    by: usize,
+    slot: usize,
+    beside: impl Fn(u32) -> Option<u32>,
+) {
+    for stem in wanted.iter().filter(|wanted| wanted.slot == slot).map(|wanted| wanted.stem) {
+        let positions = record.words.positions(stem);
+        for i in 0..found.len() {
+            let (at, of) = found[i];
+            let place = beside(at).filter(|_| of == by);
+            found.extend(
+                place.filter(|at| positions.binary_search(at).is_ok()).map(|at| (at, slot)),
+            );
+        }
+    }
+}
+
 /// Stems of function words: *The exact phrase* says just `exact phrase`.
-static FUNCTION_STEMS: LazyLock<BTreeSet<u32>> = LazyLock::new(|| {
+static FUNCTION_STEMS: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let of =
         |lang| language::function_words().map(move |word| stem_hash(language::stem(lang, word)));
-    of("en").chain(of("es")).collect()
+    let mut stems: Vec<u32> = of("en").chain(of("es")).collect();
+    stems.sort_unstable();
+    stems
 });

@@ -2,11 +2,11 @@
 
 use crate::error::IndexError;
 use crate::language;
+use crate::section_terms::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 use crate::snapshot::Snapshot;
 use crate::stand_in::StandIns;
 use crate::term_lookup::{TermList, TermLookup};
 use crate::terms::{TermKind, cut};
-use crate::writer::{JOINED_MARK, STEM_MARK, WORD_MARK, stem_hash};
 
 /// More distinct words than this say nothing more; later ones are left out, so that no query is slow.
 pub(crate) const MAX_QUERY_WORDS: usize = 48;
@@ -20,7 +20,7 @@ pub(crate) const PARTS_WEIGHT: f64 = 0.8;
 /// A cognate in a language that does not have the word: `reference` for `referencia`.
 pub(crate) const COGNATE_WEIGHT: f64 = 0.7;
 /// So many words in a row may be one name: `persistent volume claim`.
-const MAX_COMPOUND_WORDS: usize = 4;
+const MAX_COMPOUND_WORDS: usize = 3;
 /// Halves of a compound have at least this many letters.
 pub(crate) const MIN_HALF_LETTERS: usize = 3;
 
@@ -226,7 +226,11 @@ impl Planner<'_> {
                     break;
                 }
                 let joined = written[start..end].concat();
+                // A language that has none of the words has no name made of them either.
                 for lang in self.lookup.langs() {
+                    if !self.knows_any(start..end, lang) {
+                        continue;
+                    }
                     let lists = self.compounds(lang, &joined)?;
                     if !lists.is_empty() {
                         self.add_compound(start..end, lang, &joined, &lists);
@@ -238,6 +242,12 @@ impl Planner<'_> {
             strongest_first(&mut lang.lists);
         }
         Ok(())
+    }
+
+    fn knows_any(&self, run: std::ops::Range<usize>, lang: usize) -> bool {
+        let words = &self.plan.words[run];
+        let of_run = |term: &&QueryTerm| words.iter().any(|word| word.text == term.text);
+        self.plan.terms.iter().filter(of_run).any(|term| !term.langs[lang].lists.is_empty())
     }
 
     fn add_compound(

@@ -10,15 +10,11 @@ use crate::language;
 use crate::nearness::{Matcher, Nearness};
 use crate::query::{Plan, QueryWord};
 use crate::record::SectionRecord;
-use crate::scorer::{Candidate, HEADING_WEIGHT};
+use crate::scorer::{Candidate, HEADING_WEIGHT, heading_factor};
+use crate::section_terms::stem_hash;
 use crate::snapshot::Snapshot;
 use crate::terms::{cut, word_at};
-use crate::writer::stem_hash;
 
-/// Grows with the square of the share of the query that stands in the heading: half of a query there says little.
-pub(crate) const HEADING_SHARE_BONUS: f64 = 0.5;
-/// The whole query stands in the heading.
-pub(crate) const IN_HEADING_BONUS: f64 = 0.1;
 /// The heading says just the query.
 pub(crate) const IS_HEADING_BONUS: f64 = 0.5;
 /// All neighbours of the query are neighbours in the section: the exact phrase.
@@ -53,9 +49,7 @@ pub(crate) struct Ranked {
 
 impl Nearness {
     pub(crate) fn heading_factor(self) -> f64 {
-        1.0 + HEADING_SHARE_BONUS * self.heading_share * self.heading_share
-            + if self.heading_share >= 1.0 { IN_HEADING_BONUS } else { 0.0 }
-            + if self.is_heading { IS_HEADING_BONUS } else { 0.0 }
+        heading_factor(self.heading_share) + if self.is_heading { IS_HEADING_BONUS } else { 0.0 }
     }
 
     pub(crate) fn phrase_factor(self) -> f64 {
@@ -72,7 +66,7 @@ pub(crate) fn ideal(plan: &Plan) -> f64 {
     let best_idf =
         |term: &crate::query::QueryTerm| term.langs.iter().map(|lang| lang.idf).fold(0.0, f64::max);
     let terms: f64 = plan.terms.iter().map(best_idf).sum();
-    let heading = 1.0 + HEADING_SHARE_BONUS + IN_HEADING_BONUS + IS_HEADING_BONUS;
+    let heading = heading_factor(1.0) + IS_HEADING_BONUS;
     let several = plan.words.len() > 1;
     let bonuses = if several { (1.0 + PHRASE_BONUS) * (1.0 + NEAR_BONUS) } else { 1.0 };
     terms * HEADING_WEIGHT * heading * bonuses * (1.0 + PAGE_SHARE * PAGE_BEST as f64)
@@ -106,7 +100,7 @@ pub(crate) fn rank(
     for &candidate in candidates {
         let record = snapshot.section(candidate.ordinal)?;
         let lang_weight = lang_weights[candidate.lang as usize];
-        let nearness = matcher.nearness(&record, candidate.lang as usize);
+        let nearness = matcher.nearness(&record, &candidate);
         let own = candidate.base
             * lang_weight
             * nearness.heading_factor()
@@ -240,26 +234,30 @@ fn order_ties(
 }
 
 /// How many of the query's words stand in the section spelled as they were asked for, accents included.
-fn exact_spellings(plan: &Plan, record: &SectionRecord, lang: &str) -> usize {
+fn exact_spellings(plan: &Plan, record: &SectionRecord, lang: &str) -> u32 {
     if record.heading.is_ascii() && record.text.is_ascii() {
-        return plan.words.iter().filter(|word| word.spelling.is_ascii()).count();
+        return plan.words.iter().filter(|word| word.spelling.is_ascii()).count() as u32;
     }
-    let is_spelled = |word: &QueryWord| {
-        let in_text = || {
-            let positions = record.words.positions(stem_hash(language::stem(lang, &word.text)));
-            positions.iter().any(|&at| {
-                let start = record.word_starts.get(at as usize).map_or(0, |start| *start as usize);
-                record.text.get(start..).is_some_and(|text| is_written(word_at(text), word))
-            })
-        };
-        let mut in_heading = false;
-        cut(&record.heading, |term| {
-            let written = &record.heading[term.start_byte as usize..term.end_byte as usize];
-            in_heading |= term.text == word.text && is_written(written, word);
+    let mut spelled = 0u64;
+    cut(&record.heading, |term| {
+        let written = &record.heading[term.start_byte as usize..term.end_byte as usize];
+        for (i, word) in plan.words.iter().enumerate() {
+            let is_spelled = term.text == word.text && is_written(written, word);
+            spelled |= u64::from(is_spelled) << i;
+        }
+    });
+    for (i, word) in plan.words.iter().enumerate() {
+        if spelled >> i & 1 == 1 {
+            continue;
+        }
+        let positions = record.words.positions(stem_hash(language::stem(lang, &word.text)));
+        let is_spelled = positions.iter().any(|&at| {
+            let start = record.word_starts.get(at as usize).map_or(0, |start| *start as usize);
+            record.text.get(start..).is_some_and(|text| is_written(word_at(text), word))
         });
-        in_heading || in_text()
-    };
-    plan.words.iter().filter(|word| is_spelled(word)).count()
+        spelled |= u64::from(is_spelled) << i;
+    }
+    spelled.count_ones()
 }
 
 fn is_written(written: &str, word: &QueryWord) -> bool {

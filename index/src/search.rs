@@ -8,14 +8,12 @@ use crate::language;
 use crate::nearness::Matcher;
 use crate::query::{Plan, Unmatched, plan};
 use crate::rank::{Ranked, SCORE_UNIT, ideal, rank};
-use crate::scorer::{Candidate, OTHER_LANGUAGE_WEIGHT, best, candidates};
+use crate::scorer::{Candidates, OTHER_LANGUAGE_WEIGHT, candidates};
 use crate::snapshot::Snapshot;
 use crate::snippet::{Snippet, snippet};
 
 /// At most so many hits of the other language are named beside the results.
 const MAX_OTHER_LANGUAGE: usize = 3;
-/// So many sections, the best by base score, are ranked by nearness too.
-const RANKED_DEPTH: usize = 100;
 /// Votes and odds at which a query's language is clear.
 const CLEAR_VOTES: f64 = 1.5;
 
@@ -124,14 +122,14 @@ impl Snapshot {
                 }
             })
             .collect();
-        let found = candidates(self, &plan, pages.as_deref())?;
-        reply.total = found.len();
+        let found = candidates(self, &plan, pages.as_deref(), &lang_weights)?;
+        reply.total = found.total;
         reply.without = without(&plan, &found);
         let answer = Answer { ideal: ideal(&plan), plan: &plan, explain: query.explain };
         let limit = query.limit.clamp(1, MAX_LIMIT);
         let mut matcher = Matcher::new(&plan);
-        let top = best(&found, &lang_weights, RANKED_DEPTH);
-        let ranked = rank(self, &plan, &mut matcher, &top, &lang_weights, answer.ideal, limit)?;
+        let ranked =
+            rank(self, &plan, &mut matcher, &found.best, &lang_weights, answer.ideal, limit)?;
         for ranked in ranked.iter().take(limit) {
             reply.hits.push(self.hit(&answer, &mut matcher, ranked));
         }
@@ -151,8 +149,7 @@ impl Snapshot {
     fn hit(&self, answer: &Answer<'_>, matcher: &mut Matcher, ranked: &Ranked) -> Hit {
         let page = &self.pages[ranked.page];
         let record = &ranked.record;
-        let lang = ranked.candidate.lang as usize;
-        let window = ranked.nearness.window.or_else(|| matcher.window(record, lang));
+        let window = ranked.nearness.window.or_else(|| matcher.window(record, &ranked.candidate));
         Hit {
             path: page.path.clone(),
             title: page.title.clone(),
@@ -176,7 +173,8 @@ impl Snapshot {
     fn query_lang(&self, text: &str, plan: &Plan, langs: &[usize]) -> Option<usize> {
         let find = |code: &str| langs.iter().copied().find(|&lang| self.langs[lang].code == code);
         let (english, spanish) = (find("en")?, find("es")?);
-        let mut odds = f64::from(language::votes(text));
+        let votes: i32 = plan.words.iter().map(|word| language::vote(&word.text)).sum();
+        let mut odds = f64::from(votes + i32::from(language::has_spanish_letters(text)));
         for term in plan.terms.iter().filter(|term| term.word.is_some()) {
             let share = |lang: usize| {
                 let df = term.langs[lang].lists.iter().map(|list| list.df).max().unwrap_or(0);
@@ -222,22 +220,11 @@ struct Answer<'a> {
 }
 
 /// When no section holds all words of the query: for each word, how many sections hold all the others.
-fn without(plan: &Plan, found: &[Candidate]) -> Vec<Without> {
-    let bits: Vec<(u64, &str)> = plan
-        .words
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| plan.terms.iter().any(|term| term.word == Some(*i)))
-        .map(|(i, word)| (1 << i, word.text.as_str()))
-        .collect();
-    let all = bits.iter().fold(0, |all, (bit, _)| all | bit);
-    if bits.len() < 2 || found.iter().any(|candidate| candidate.words == all) {
+fn without(plan: &Plan, found: &Candidates) -> Vec<Without> {
+    let n_terms = plan.terms.iter().filter(|term| term.word.is_some()).count();
+    if n_terms < 2 || found.has_all {
         return Vec::new();
     }
-    let holds_others =
-        |bit: u64| found.iter().filter(|candidate| candidate.words == all & !bit).count();
-    bits.into_iter()
-        .map(|(bit, term)| Without { term: term.to_owned(), sections: holds_others(bit) })
-        .filter(|without| without.sections > 0)
-        .collect()
+    let words = plan.words.iter().zip(&found.without).filter(|(_, sections)| **sections > 0);
+    words.map(|(word, &sections)| Without { term: word.text.clone(), sections }).collect()
 }

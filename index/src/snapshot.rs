@@ -173,11 +173,9 @@ impl Snapshot {
             .iter()
             .zip(ordinals)
             .map(|(reader, ordinals)| {
-                let is_same = |before: &&SegmentView| {
-                    before.reader.segment_id() == reader.segment_id()
-                };
-                let before =
-                    previous.and_then(|previous| previous.segments.iter().find(is_same));
+                let is_same =
+                    |before: &&SegmentView| before.reader.segment_id() == reader.segment_id();
+                let before = previous.and_then(|previous| previous.segments.iter().find(is_same));
                 let records = before.map_or_else(
                     || Arc::new(ordinals.iter().map(|_| OnceLock::new()).collect()),
                     |before| Arc::clone(&before.records),

@@ -53,7 +53,8 @@ fn nanoseconds(time: SystemTime) -> i64 {
 #[cfg(unix)]
 fn change_time_and_inode(metadata: &Metadata) -> (i64, u64) {
     use std::os::unix::fs::MetadataExt as _;
-    let ctime = metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec());
+    let ctime =
+        metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec());
     (ctime, metadata.ino())
 }
 

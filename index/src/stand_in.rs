@@ -8,8 +8,8 @@ use tantivy_fst::Automaton;
 
 use crate::error::IndexError;
 use crate::query::MIN_HALF_LETTERS;
+use crate::section_terms::WORD_MARK;
 use crate::term_lookup::TermLookup;
-use crate::writer::WORD_MARK;
 
 /// A longer word that begins with the query's.
 const PREFIX_WEIGHT: f64 = 0.8;
@@ -55,7 +55,10 @@ impl TermLookup<'_> {
             }
         }
         if words.is_empty() && letters >= MIN_PREFIX_LETTERS {
-            words = self.near_spellings(word)?;
+            words = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
+        }
+        if words.is_empty() && letters > ONE_EDIT_MAX_LETTERS {
+            words = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
         }
         let words = self.most_frequent(words, self.langs)?;
         let are_near = words.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
@@ -119,24 +122,23 @@ impl TermLookup<'_> {
         Ok(())
     }
 
-    /// Words one or two edits away; a swap of neighbours is one edit.
-    fn near_spellings(&self, word: &str) -> Result<Vec<Found>, IndexError> {
-        let edits = if word.chars().count() <= ONE_EDIT_MAX_LETTERS { 1 } else { 2 };
-        let builder = &BUILDERS[edits - 1];
+    /// Words so many edits away at most; a swap of neighbours is one edit.
+    fn near_spellings(
+        &self,
+        word: &str,
+        edits: usize,
+        weight: f64,
+    ) -> Result<Vec<Found>, IndexError> {
+        let dfa = BUILDERS[edits - 1].build_dfa(word);
         let mut found = Vec::new();
         for lang in self.langs() {
             let prefix = self.key(lang, WORD_MARK, "");
-            let automaton = AfterPrefix { prefix: prefix.as_bytes(), dfa: builder.build_dfa(word) };
+            let automaton = AfterPrefix { prefix: prefix.as_bytes(), dfa: &dfa };
             for segment in &self.snapshot.segments {
                 let search = segment.terms.terms().search(&automaton);
                 let mut stream = search.into_stream().map_err(tantivy::TantivyError::from)?;
                 while let Some((key, info)) = stream.next() {
-                    let near = &key[prefix.len()..];
-                    let weight = match automaton.dfa.eval(near) {
-                        Distance::Exact(0 | 1) => ONE_EDIT_WEIGHT,
-                        _ => TWO_EDITS_WEIGHT,
-                    };
-                    found.extend(Found::new(near, weight, info.doc_freq));
+                    found.extend(Found::new(&key[prefix.len()..], weight, info.doc_freq));
                 }
             }
         }
@@ -199,7 +201,7 @@ static BUILDERS: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
 /// A Levenshtein automaton that begins after a fixed prefix.
 struct AfterPrefix<'a> {
     prefix: &'a [u8],
-    dfa: DFA,
+    dfa: &'a DFA,
 }
 
 impl Automaton for &AfterPrefix<'_> {

@@ -61,7 +61,9 @@ impl Stored {
             let meta = match fs::read(folder.join(META)) {
                 Ok(meta) => meta,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-                Err(error) => return Err(unusable(&format!("it cannot be read: {}", error.kind()))),
+                Err(error) => {
+                    return Err(unusable(&format!("it cannot be read: {}", error.kind())));
+                }
             };
             // Tantivy trusts its files: what the checksums do not cover may make it panic.
             let opened = std::panic::catch_unwind(|| Self::open_commit(folder, &meta))
@@ -186,8 +188,13 @@ impl Store {
         let index = Index::builder(schema).open_or_create(directory);
         let index = Index::with(index.map_err(|error| engine(folder, error))?, fields, 1)
             .map_err(|error| in_folder(folder, error))?;
-        let mut store =
-            Self { folder: folder.to_owned(), index, manifest: Manifest::empty(Rules::default()), found, _lock: lock };
+        let mut store = Self {
+            folder: folder.to_owned(),
+            index,
+            manifest: Manifest::empty(Rules::default()),
+            found,
+            _lock: lock,
+        };
         match manifest.filter(|_| extent == Extent::Changed) {
             Some(manifest) => store.manifest = manifest,
             None => store.index.clear()?,
@@ -294,7 +301,8 @@ impl WriterLock {
         let failed = |reason| write_error(folder, reason);
         fs::create_dir_all(folder).map_err(failed)?;
         claim(folder)?;
-        let options = OpenOptions::new().create(true).truncate(false).read(true).write(true).clone();
+        let options =
+            OpenOptions::new().create(true).truncate(false).read(true).write(true).clone();
         let mut file = options.open(folder.join(LOCK)).map_err(failed)?;
         for attempt in 1.. {
             match file.try_lock() {

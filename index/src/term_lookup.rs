@@ -8,8 +8,8 @@ use tantivy::schema::IndexRecordOption;
 use crate::error::IndexError;
 use crate::language;
 use crate::place::Place;
+use crate::section_terms::{STEM_MARK, WORD_MARK};
 use crate::snapshot::{SegmentView, Snapshot};
-use crate::writer::{STEM_MARK, WORD_MARK};
 
 /// One posting list with its weight.
 #[derive(Clone, Debug)]

@@ -51,27 +51,35 @@ fn is_joiner(c: char) -> bool {
 /// Calls `emit` for every term of `text`, in order of position; parts, wholes and signs follow their (last) word.
 pub fn cut(text: &str, mut emit: impl FnMut(Term<'_>)) {
     let mut cutter = Cutter::default();
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
+    let mut at = 0;
+    while let Some(c) = char_at(text, at) {
         if !(is_word_char(c) || c == '_') {
+            at += c.len_utf8();
             continue;
         }
         cutter.start_word();
         if is_unspaced(c) {
-            let end = cutter.pairs(text, start, &mut emit);
-            while chars.next_if(|(at, _)| *at < end).is_some() {}
+            at = cutter.pairs(text, at, &mut emit);
             continue;
         }
-        let mut end = start + c.len_utf8();
-        cutter.push(c);
-        while let Some((at, c)) =
-            chars.next_if(|(_, c)| (is_word_char(*c) && !is_unspaced(*c)) || *c == '_')
-        {
+        let start = at;
+        while let Some(c) = char_at(text, at).filter(|c| continues_word(*c)) {
             cutter.push(c);
-            end = at + c.len_utf8();
+            at += c.len_utf8();
         }
-        cutter.finish_word(text, start, end, &mut emit);
+        cutter.finish_word(text, start, at, &mut emit);
     }
+}
+
+/// The character that begins at a byte; most are ASCII.
+fn char_at(text: &str, at: usize) -> Option<char> {
+    let byte = *text.as_bytes().get(at)?;
+    if byte.is_ascii() { Some(char::from(byte)) } else { text[at..].chars().next() }
+}
+
+/// Whether a word that has begun goes on with `c`.
+fn continues_word(c: char) -> bool {
+    c == '_' || is_word_char(c) && !is_unspaced(c)
 }
 
 /// The word that `text` begins with, as it is written: what [`cut`] takes for the first word there.
@@ -82,8 +90,7 @@ pub(crate) fn word_at(text: &str) -> &str {
         let second = chars.next().filter(|(_, c)| is_unspaced(*c));
         second.map_or(first.len_utf8(), |(at, c)| at + c.len_utf8())
     } else {
-        let ends = |c: char| c != '_' && (!is_word_char(c) || is_unspaced(c));
-        chars.find(|(_, c)| ends(*c)).map_or(text.len(), |(at, _)| at)
+        chars.find(|(_, c)| !continues_word(*c)).map_or(text.len(), |(at, _)| at)
     };
     &text[..end]
 }
@@ -244,19 +251,16 @@ impl Cutter {
 /// The parts of a word, when it has at least two. A lone letter goes with what follows (`OAuth`), and a lone letter at
 /// the end with what stands before (`URLs`).
 fn parts<'w>(word: &'w str, starts: &[usize]) -> impl Iterator<Item = &'w str> {
-    let mut bounds: Vec<usize> = Vec::new();
-    if starts.len() > 1 {
-        bounds.push(0);
-        for &start in &starts[1..] {
-            let last = bounds.last().copied().unwrap_or(0);
-            if start >= last + 2 && word.len() >= start + 2 && bounds.len() < MAX_PARTS {
-                bounds.push(start);
-            }
+    let mut bounds = [0; MAX_PARTS + 1];
+    let mut n = 1;
+    for &start in starts.iter().skip(1) {
+        if start >= bounds[n - 1] + 2 && word.len() >= start + 2 && n < MAX_PARTS {
+            bounds[n] = start;
+            n += 1;
         }
     }
-    let n = if bounds.len() > 1 { bounds.len() } else { 0 };
-    bounds.push(word.len());
-    (0..n).filter_map(move |i| word.get(bounds[i]..bounds[i + 1]))
+    bounds[n] = word.len();
+    (0..if n > 1 { n } else { 0 }).filter_map(move |i| word.get(bounds[i]..bounds[i + 1]))
 }
 
 /// Whether what stands between two words joins them: one or two joining signs, nothing else.
@@ -268,6 +272,10 @@ fn joins(between: &str) -> bool {
 
 /// Whether another word is joined after this one.
 fn joins_on(after: &str) -> bool {
+    if after.as_bytes().first().is_none_or(|byte| byte.is_ascii() && !is_joiner(char::from(*byte)))
+    {
+        return false;
+    }
     let signs = after.char_indices().take(3).find(|(_, c)| !is_joiner(*c));
     match signs {
         Some((at, c)) => {
@@ -279,6 +287,9 @@ fn joins_on(after: &str) -> bool {
 
 /// The signs before a word that belong to its name: `--port`, `-p`, `.NET`, `@vue`, `$env`.
 fn sign_before(before: &str) -> &'static str {
+    if !matches!(before.as_bytes().last(), Some(b'-' | b'.' | b'@' | b'$')) {
+        return "";
+    }
     for sign in ["--", "-", ".", "@", "$"] {
         if let Some(rest) = before.strip_suffix(sign) {
             let free = rest.chars().next_back().is_none_or(|c| {
@@ -295,6 +306,9 @@ fn sign_before(before: &str) -> &'static str {
 
 /// The signs after a word that belong to its name: `C++`, `C#`, `interface{}`, `run()`.
 fn sign_after(after: &str) -> &'static str {
+    if !matches!(after.as_bytes().first(), Some(b'+' | b'#' | b'{' | b'[' | b'(')) {
+        return "";
+    }
     for sign in ["++", "#", "{}", "[]", "()"] {
         if let Some(rest) = after.strip_prefix(sign)
             && !rest.chars().next().is_some_and(is_word_char)

@@ -168,13 +168,16 @@ impl DocsTree {
                 return Err(problem(ProblemCode::TooLarge, message));
             }
             let mut bytes = Vec::with_capacity(metadata.len() as usize);
-            let opened = File::open(&file).and_then(|file| Ok((Stamp::of(&file.metadata()?), file)));
+            let opened =
+                File::open(&file).and_then(|file| Ok((Stamp::of(&file.metadata()?), file)));
             match opened {
                 // A link may have taken the place of the file that was looked at.
                 Ok((stamp, _)) if !stamp.is_same_file(&Stamp::of(&metadata)) => {}
                 Ok((stamp, file)) => {
                     let read = file.take(MAX_PAGE_BYTES).read_to_end(&mut bytes);
-                    return read.map(|_| Some(PageFile { bytes, stamp })).map_err(|e| unreadable(&e));
+                    return read
+                        .map(|_| Some(PageFile { bytes, stamp }))
+                        .map_err(|e| unreadable(&e));
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(unreadable(&error)),
@@ -209,7 +212,10 @@ impl DocsTree {
         if self.exclude.is_match(&path) && !self.include.is_match(&path) {
             return;
         }
-        if !self.rules.include.is_empty() && in_excluded_folder(&path) && !self.include.is_match(&path) {
+        if !self.rules.include.is_empty()
+            && in_excluded_folder(&path)
+            && !self.include.is_match(&path)
+        {
             return;
         }
         if kind.is_some_and(|kind| kind.is_file()) {

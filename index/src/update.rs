@@ -145,7 +145,11 @@ impl Comparison<'_> {
                 return Ok(Look::Same(stamp));
             }
             let (page, problems) = tree.parse(path, &file.bytes);
-            if known.is_some() { index.put(&page)? } else { index.add(&page)? }
+            if known.is_some() {
+                index.put(&page)?
+            } else {
+                index.add(&page)?
+            }
             let problems = problems.into_iter().map(|problem| (problem.code, problem.message));
             let n_sections = page.sections.len() as u32;
             Ok(Look::Changed(PageFacts { sha256, stamp, n_sections, problems: problems.collect() }))
@@ -241,8 +245,7 @@ fn in_parallel<T: Send>(
         run()?
     } else {
         let shares: Result<Vec<_>, IndexError> = thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..threads.min(paths.len())).map(|_| scope.spawn(run)).collect();
+            let workers: Vec<_> = (0..threads.min(paths.len())).map(|_| scope.spawn(run)).collect();
             let join = |worker: thread::ScopedJoinHandle<'_, _>| {
                 worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };

@@ -238,11 +238,7 @@ impl Inbox {
         self.marks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait<'a>(
-        &self,
-        marks: MutexGuard<'a, Marks>,
-        at_most: Duration,
-    ) -> MutexGuard<'a, Marks> {
+    fn wait<'a>(&self, marks: MutexGuard<'a, Marks>, at_most: Duration) -> MutexGuard<'a, Marks> {
         self.came.wait_timeout(marks, at_most).unwrap_or_else(PoisonError::into_inner).0
     }
 
@@ -276,9 +272,8 @@ impl Marks {
             return false;
         }
         let is_rename = matches!(event.kind, EventKind::Modify(ModifyKind::Name(_)));
-        let is_folder_event =
-            matches!(event.kind, EventKind::Create(kind) if kind != CreateKind::File)
-                || matches!(event.kind, EventKind::Remove(kind) if kind != RemoveKind::File);
+        let is_folder_event = matches!(event.kind, EventKind::Create(kind) if kind != CreateKind::File)
+            || matches!(event.kind, EventKind::Remove(kind) if kind != RemoveKind::File);
         let mut is_marked = false;
         for path in &event.paths {
             let Ok(below) = path.strip_prefix(root) else { continue };

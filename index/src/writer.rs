@@ -4,12 +4,9 @@
 //! *place* (1 to 10, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
 //! document and place together.
 
-use std::collections::HashMap;
 use std::time::SystemTime;
 
-use tantivy::indexer::{
-    IndexWriterOptions, LogMergePolicy, MergePolicy as _, NoMergePolicy,
-};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, MergePolicy as _, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing,
     TextOptions,
@@ -19,26 +16,14 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use tantivy::{IndexBuilder, IndexSettings, IndexWriter, TantivyDocument, Term};
 
 use crate::error::{IndexError, Problem};
-use crate::language::stem;
 use crate::manifest::{Manifest, Rules};
 use crate::overlay::Overlay;
 use crate::page::Page;
-use crate::place::Place;
-use crate::record::{PageRecord, SectionRecord};
-use crate::section::Section;
+use crate::record::PageRecord;
+use crate::section_terms::SectionTerms;
 use crate::snapshot::Snapshot;
-use crate::terms::{TermKind, cut};
 use crate::tree::DocsTree;
 use crate::update::{Touched, compare};
-
-/// The first words of a section's text say what it is about; ranking.md measured +0.017 nDCG at about this many.
-const LEAD_WORDS: u32 = 25;
-
-/// Separates a language from a word in the term dictionary, and from a stem: no word holds a control character.
-pub(crate) const WORD_MARK: char = '\u{1}';
-pub(crate) const STEM_MARK: char = '\u{2}';
-/// Marks two neighbours written as one.
-pub(crate) const JOINED_MARK: char = '\u{3}';
 
 /// Memory that one writing thread may fill before it closes a segment; tantivy takes what it needs below it.
 const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
@@ -52,7 +37,7 @@ const MAX_DELETED_SHARE: f32 = 0.2;
 
 /// The field that holds the records. Its number is raised whenever the same tree gives other records or terms than
 /// before, so that no version reads another's index: `index/tests/format.rs` fails when that was forgotten.
-pub(crate) const RECORD_FIELD: &str = "record-3";
+pub(crate) const RECORD_FIELD: &str = "record-4";
 
 /// The position of the document with a page's text: after the page (0) and its sections (from 1).
 pub(crate) const TEXT_POSITION: u32 = u32::MAX;
@@ -232,14 +217,13 @@ impl Index {
         document.add_u64(fields.position, u64::from(TEXT_POSITION));
         document.add_bytes(fields.record, page.text.as_bytes());
         self.writer.add_document(document)?;
-        let context = page_context(page);
-        let mut terms = SectionTerms::default();
-        for (i, section) in page.sections.iter().enumerate() {
-            let record = terms.collect(page, &context, section);
+        let mut terms = SectionTerms::new(page);
+        for (section, position) in page.sections.iter().zip(1..) {
+            let (record, terms) = terms.collect(section);
             let mut document = TantivyDocument::default();
             document.add_text(fields.path, &page.path);
-            document.add_u64(fields.position, i as u64 + 1);
-            document.add_text(fields.terms, terms.encode(&page.lang));
+            document.add_u64(fields.position, position);
+            document.add_text(fields.terms, terms);
             document.add_bytes(fields.record, &record.encode());
             self.writer.add_document(document)?;
         }
@@ -281,184 +265,13 @@ fn settings() -> IndexSettings {
     }
 }
 
-/// The texts that every section of a page stands under.
-fn page_context(page: &Page) -> Vec<(&str, Place)> {
-    let path = page.path.rsplit_once('.').map_or(page.path.as_str(), |(path, _)| path);
-    let keywords = page.keywords.iter().map(|text| (text.as_str(), Place::Context));
-    [(page.title.as_str(), Place::Context), (path, Place::Trail)]
-        .into_iter()
-        .chain(keywords)
-        .collect()
-}
-
-/// Whether a section is just the front matter of a page with more to say: its title is the page's, no heading.
-fn is_front_matter_alone(page: &Page, section: &Section) -> bool {
-    section.level == 0 && section.text.trim().is_empty() && page.sections.len() > 1
-}
-
-/// The distinct terms of one section with their strongest places. Kept between sections for its memory.
-#[derive(Default)]
-struct SectionTerms {
-    /// Hash of key to entry; a taken slot moves on to the next number.
-    slots: HashMap<u64, u32, std::hash::BuildHasherDefault<PassThrough>>,
-    /// Keys (mark and text) one after another, and their ends and the strengths of their places.
-    keys: String,
-    entries: Vec<(u32, u8)>,
-}
-
-impl SectionTerms {
-    fn collect(
-        &mut self,
-        page: &Page,
-        context: &[(&str, Place)],
-        section: &Section,
-    ) -> SectionRecord {
-        let lang = page.lang.as_str();
-        self.slots.clear();
-        self.keys.clear();
-        self.entries.clear();
-        let trail = section.heading_path.iter().map(|text| (text.as_str(), Place::Trail));
-        for (text, place) in context.iter().copied().chain(trail) {
-            cut(text, |term| {
-                self.note(lang, term.text, place.strength(term.kind == TermKind::Part));
-            });
-        }
-        let heading = if is_front_matter_alone(page, section) { "" } else { &section.heading };
-        self.note_joined(lang, &page.title, Place::Context);
-        self.note_joined(lang, heading, Place::Heading);
-        let mut heading_stems = Vec::new();
-        cut(heading, |term| {
-            self.note(lang, term.text, Place::Heading.strength(term.kind == TermKind::Part));
-            if term.kind == TermKind::Word {
-                heading_stems.push(stem_hash(stem(lang, term.text)));
-            }
-        });
-        let mut stems = Vec::new();
-        let mut starts = Vec::new();
-        cut(&section.text, |term| {
-            let place = if term.position < LEAD_WORDS { Place::Lead } else { Place::Text };
-            self.note(lang, term.text, place.strength(term.kind == TermKind::Part));
-            if term.kind == TermKind::Word {
-                stems.push(stem_hash(stem(lang, term.text)));
-                starts.push(term.start_byte);
-            }
-        });
-        SectionRecord::new(section, heading_stems, &stems, starts)
-    }
-
-    fn note(&mut self, lang: &str, word: &str, strength: u8) {
-        self.note_key(WORD_MARK, word, strength);
-        let stem = stem(lang, word);
-        if stem != word {
-            self.note_key(STEM_MARK, stem, strength);
-        }
-    }
-
-    /// Notes the stems of neighbours as one word, so that `cheatsheets` finds the heading *Cheat sheet* and `backup` the
-    /// heading *Backing up*. Only in headings and titles: in text it would double the index for one query in a thousand.
-    fn note_joined(&mut self, lang: &str, text: &str, place: Place) {
-        let mut before = String::new();
-        cut(text, |term| {
-            if term.kind == TermKind::Word {
-                let stem = stem(lang, term.text);
-                if !before.is_empty() {
-                    before.push_str(stem);
-                    self.note_key(JOINED_MARK, &before, place.strength(false));
-                }
-                before.clear();
-                before.push_str(stem);
-            }
-        });
-    }
-
-    fn note_key(&mut self, mark: char, word: &str, strength: u8) {
-        let mut hash = fnv64(word, mark);
-        loop {
-            match self.slots.get(&hash) {
-                Some(&entry) if self.key(entry) == (mark, word) => {
-                    let known = &mut self.entries[entry as usize].1;
-                    *known = (*known).max(strength);
-                    return;
-                }
-                Some(_) => hash = hash.wrapping_add(1),
-                None => {
-                    self.slots.insert(hash, self.entries.len() as u32);
-                    self.keys.push(mark);
-                    self.keys.push_str(word);
-                    self.entries.push((self.keys.len() as u32, strength));
-                    return;
-                }
-            }
-        }
-    }
-
-    fn key(&self, entry: u32) -> (char, &str) {
-        let start =
-            entry.checked_sub(1).map_or(0, |before| self.entries[before as usize].0 as usize);
-        let key = &self.keys[start..self.entries[entry as usize].0 as usize];
-        // Marks are one byte.
-        (key.chars().next().unwrap_or(WORD_MARK), &key[1..])
-    }
-
-    /// The terms as [`PlaceTokenizer`] reads them: a line each, place code, language, mark, word.
-    fn encode(&self, lang: &str) -> String {
-        let mut out =
-            String::with_capacity(self.keys.len() + self.entries.len() * (lang.len() + 2));
-        let mut start = 0;
-        for &(end, strength) in &self.entries {
-            out.push(char::from(b'0' + Place::code_of_strength(strength)));
-            out.push_str(lang);
-            out.push_str(&self.keys[start..end as usize]);
-            out.push('\n');
-            start = end as usize;
-        }
-        out
-    }
-}
-
-/// The map's keys are hashes already.
-#[derive(Default)]
-struct PassThrough(u64);
-
-impl std::hash::Hasher for PassThrough {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
-        }
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-}
-
-/// FNV-1a, 64 bits.
-fn fnv64(word: &str, mark: char) -> u64 {
-    let seed = 0xcbf2_9ce4_8422_2325 ^ u64::from(mark as u32);
-    let hash = word
-        .bytes()
-        .fold(seed, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    // The map takes low bits for its slot and high bits for its tag: spread both.
-    hash ^ (hash >> 29)
-}
-
-/// A stem as the records keep it: 32 bits tell the few stems of a query from those of a section.
-pub(crate) fn stem_hash(stem: &str) -> u32 {
-    let hash = fnv64(stem, WORD_MARK);
-    (hash ^ (hash >> 32)) as u32
-}
-
 const PLACE_TOKENIZER: &str = "place";
 
 fn register_tokenizer(index: &mut tantivy::Index) {
     index.tokenizers().register(PLACE_TOKENIZER, PlaceTokenizer);
 }
 
-/// Hands each term to tantivy as often as its place code says; see [`SectionTerms::encode`].
+/// Hands each term to tantivy as often as its place code says; see [`SectionTerms`].
 #[derive(Clone)]
 struct PlaceTokenizer;
 

@@ -19,7 +19,10 @@ const PAGES: &[(&str, &str)] = &[
         "# La guía\n\nUna conversación sigue donde quedó; el año y los niños también.\n\n## Tiempos de espera\n\n- vence \
          el plazo\n- 权威事实\n",
     ),
-    ("plain.md", "no heading at all, only a few English words that tell the language of the page\n"),
+    (
+        "plain.md",
+        "no heading at all, only a few English words that tell the language of the page\n",
+    ),
 ];
 
 #[test]

@@ -14,11 +14,29 @@ use botmesh_index::update::{Changes, Touched};
 use botmesh_index::writer;
 use proptest::prelude::*;
 
-const PAGES: &[&str] =
-    &["a.md", "b.md", "en/a.md", "es/a.md", "en/deep/er/c.md", "es/deep/er/c.md", "x/api/d.md", "x/e.MD"];
+const PAGES: &[&str] = &[
+    "a.md",
+    "b.md",
+    "en/a.md",
+    "es/a.md",
+    "en/deep/er/c.md",
+    "es/deep/er/c.md",
+    "x/api/d.md",
+    "x/e.MD",
+];
 const FOLDERS: &[&str] = &["en", "es", "en/deep", "x", "y", "en/deep/er", ".vitepress", "api"];
-const WORDS: &[&str] =
-    &["flow", "ruta", "appendLog", "config map", "durabilidad", "the", "la", "sesión", "C++", "año"];
+const WORDS: &[&str] = &[
+    "flow",
+    "ruta",
+    "appendLog",
+    "config map",
+    "durabilidad",
+    "the",
+    "la",
+    "sesión",
+    "C++",
+    "año",
+];
 
 /// Something that happens to a folder. Numbers choose among what is there.
 #[derive(Clone, Debug)]
@@ -65,7 +83,8 @@ fn happen(root: &Path, edit: &Edit) {
     };
     match edit {
         Edit::Write(p, a, b) => {
-            let text = format!("# {}\n\n{}.\n\n## {}\n\n{}\n", WORDS[*a], WORDS[*b], WORDS[*b], WORDS[*a]);
+            let text =
+                format!("# {}\n\n{}.\n\n## {}\n\n{}\n", WORDS[*a], WORDS[*b], WORDS[*b], WORDS[*a]);
             write(page(p), text.as_bytes());
         }
         Edit::Append(p, a) => {
@@ -110,12 +129,17 @@ fn fresh_snapshot(root: &Path) -> Snapshot {
 /// What a snapshot answers to every word, and to some that it does not hold.
 fn answers(snapshot: &Snapshot) -> Vec<String> {
     let ask = |text: &&str| {
-        let query = Query { text: (*text).to_owned(), limit: 25, explain: true, ..Query::default() };
+        let query =
+            Query { text: (*text).to_owned(), limit: 25, explain: true, ..Query::default() };
         let mut reply = snapshot.search(&query).expect("an answer");
         reply.generation = 0;
         format!("{reply:?}")
     };
-    WORDS.iter().chain(&["flwo", "rutas config", "sesion de la ruta", "durabilit"]).map(ask).collect()
+    WORDS
+        .iter()
+        .chain(&["flwo", "rutas config", "sesion de la ruta", "durabilit"])
+        .map(ask)
+        .collect()
 }
 
 fn reindex(root: &Path, index: &Path, extent: Extent) -> (String, Changes, Found) {
@@ -257,7 +281,11 @@ fn a_damaged_index_is_noticed_and_made_anew() {
             // Some damage does not matter, such as that of a file that nothing is in; then answers are right.
             match Stored::open(&place) {
                 Ok(Some(stored)) => {
-                    assert_eq!(stored.into_snapshot().digest().expect("a digest"), digest, "{what}");
+                    assert_eq!(
+                        stored.into_snapshot().digest().expect("a digest"),
+                        digest,
+                        "{what}"
+                    );
                 }
                 Ok(None) => assert_eq!(what, "meta.json removed"),
                 Err(IndexError::Unusable(_)) => {}
@@ -303,7 +331,11 @@ fn a_writer_keeps_others_out_and_readers_in() {
     assert_eq!(open_snapshot(&index).expect("a snapshot").digest().expect("a digest"), digest);
     drop(store);
     assert_eq!(who_writes(&index), Writing::Nobody);
-    assert_eq!(reindex(&root, &index, Extent::Changed).0, digest, "an abandoned writer changed nothing");
+    assert_eq!(
+        reindex(&root, &index, Extent::Changed).0,
+        digest,
+        "an abandoned writer changed nothing"
+    );
 }
 
 #[test]

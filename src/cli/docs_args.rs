@@ -114,9 +114,10 @@ pub(super) fn failure(error: &IndexError) -> Failure {
         IndexError::BadGlob { .. } => {
             failure.with_help("give a folder (`guide/`) or a glob (`**/flow*.md`)")
         }
-        IndexError::Folder { reason, .. } if reason.kind() == ErrorKind::StorageFull => {
-            failure.with_help("make room, or name another folder with `--index DIR`; the index is as it was")
-        }
+        IndexError::Folder { reason, .. } if reason.kind() == ErrorKind::StorageFull => failure
+            .with_help(
+                "make room, or name another folder with `--index DIR`; the index is as it was",
+            ),
         IndexError::Folder { .. } => {
             failure.with_help("name a folder that you may write to with `--index DIR`")
         }

@@ -102,14 +102,19 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
     let mut checks = vec![Check::new(
         "docs",
         Health::Fine,
-        format!("`{}`: {pages}, {problems} of files and folders, {anchors} anchors", docs.display()),
+        format!(
+            "`{}`: {pages}, {problems} of files and folders, {anchors} anchors",
+            docs.display()
+        ),
     )];
     let index = match &args.index {
         Some(path) => Some(IndexFolder::given(path)),
         None => IndexFolder::of_tree(&docs),
     };
     match index {
-        Some(index) => checks.extend([look_at_index(&index, &tree, &options), look_at_lock(&index)]),
+        Some(index) => {
+            checks.extend([look_at_index(&index, &tree, &options), look_at_lock(&index)])
+        }
         None => checks.push(
             Check::new("index", Health::Note, "you have no cache folder")
                 .with_help("name a folder with `--index DIR`"),
@@ -147,8 +152,14 @@ fn look_at_index(folder: &IndexFolder, tree: &DocsTree, options: &TreeOptions) -
                 Ok(changes) if changes.is_empty() => {
                     Check::new("index", Health::Fine, format!("{held}: fresh"))
                 }
-                Ok(changes) => Check::new("index", Health::Note, format!("{held}: stale: {}", what_changed(&changes)))
-                    .with_help("servers bring it up to date in memory; `botmesh-docs reindex` does it for all"),
+                Ok(changes) => Check::new(
+                    "index",
+                    Health::Note,
+                    format!("{held}: stale: {}", what_changed(&changes)),
+                )
+                .with_help(
+                    "servers bring it up to date in memory; `botmesh-docs reindex` does it for all",
+                ),
                 Err(error) => Check::new("index", Health::Fault, format!("{held}: {error}")),
             }
         }

@@ -8,9 +8,9 @@ use botmesh_index::store::{Extent, Found, Store};
 use botmesh_index::update::Changes;
 use clap::Args;
 
+use super::Failure;
 use super::docs_args::{TreeArgs, failure, indexing};
 use super::progress::with_bar;
-use super::Failure;
 use crate::cache::IndexFolder;
 use crate::docs;
 use crate::tools::count;
@@ -53,8 +53,7 @@ pub(super) fn write(docs: &Path, tree: &TreeArgs, args: &WriteArgs) -> Result<Wr
         let (snapshot, changes) = store.update(&tree, started, docs::threads(), progress)?;
         Ok((snapshot, changes, found))
     });
-    let (snapshot, changes, found) =
-        written.map_err(|error| failure(&folder.name_in(error)))?;
+    let (snapshot, changes, found) = written.map_err(|error| failure(&folder.name_in(error)))?;
     let is_full = args.full;
     Ok(Written { snapshot, changes, found, is_full, folder, took: start.elapsed() })
 }

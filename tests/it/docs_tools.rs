@@ -209,3 +209,22 @@ fn the_list_of_tools_is_short() {
     assert!(list.contains("docs_outline") && list.len() < MAX_LIST_BYTES, "{} bytes", list.len());
     server.finish();
 }
+
+#[test]
+fn the_manual_answers_in_both_languages() {
+    let mut server = DocsServer::start(Path::new(env!("CARGO_MANIFEST_DIR")), "docs");
+    for (query, path, anchor) in [
+        ("exact phrase", "en/guide/searching-well.md", "the-exact-phrase"),
+        ("qué carpetas se omiten", "es/reference/what-is-indexed.md", "qué-queda-fuera-y-por-qué"),
+        ("connect claude code", "en/guide/connect-clients.md", "claude-code"),
+    ] {
+        let found = server.call("docs_search", &json!({ "query": query })).value;
+        let first = &found["results"][0];
+        assert_eq!((&first["path"], &first["anchor"]), (&json!(path), &json!(anchor)), "{query}");
+        let place = format!("{path}#{anchor}");
+        let section = server.call("docs_page", &json!({ "path": place }));
+        let heading = first["heading"].as_str().expect("a heading");
+        assert!(section.text.contains(&format!("# {heading}\n")), "{}", section.text);
+    }
+    server.finish();
+}

@@ -73,7 +73,11 @@ fn sections_of(folder: &Path, round: usize) -> usize {
     let output = run(folder, &["search", "--index", "idx", "--json", "--limit", "1", &query]);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let reply: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    if reply["unmatched"] == json!([]) { reply["total"].as_u64().expect("a number") as usize } else { 0 }
+    if reply["unmatched"] == json!([]) {
+        reply["total"].as_u64().expect("a number") as usize
+    } else {
+        0
+    }
 }
 
 #[test]
@@ -298,7 +302,8 @@ fn a_checkout_of_thousands_of_pages_ends_with_just_those() {
     for page in 0..PAGES {
         let folder = folder.path().join(format!("docs/en/{}", page % 70));
         fs::create_dir_all(&folder).expect("a folder");
-        fs::write(folder.join(format!("{page}.md")), format!("# Page\n\n{}\n", word(1))).expect("a page");
+        fs::write(folder.join(format!("{page}.md")), format!("# Page\n\n{}\n", word(1)))
+            .expect("a page");
     }
     fs::remove_dir_all(folder.path().join("docs/old")).expect("no folder");
     wait_for(&mut server, &word(1), PAGES as u64);
@@ -368,8 +373,17 @@ fn edit(root: &Path, chance: &mut Chance) {
     };
 }
 
-const QUESTIONS: [&str; 9] =
-    ["flow", "ruta", "sesion", "append log", "config map", "durabilidad", "flwo", "7", "rutas flow"];
+const QUESTIONS: [&str; 9] = [
+    "flow",
+    "ruta",
+    "sesion",
+    "append log",
+    "config map",
+    "durabilidad",
+    "flwo",
+    "7",
+    "rutas flow",
+];
 
 /// All answers without the number of the generation, which counts the states that a process has seen.
 fn answers(mut ask: impl FnMut(&str) -> Value) -> Vec<Value> {
@@ -401,9 +415,8 @@ fn any_history_of_edits_ends_as_a_fresh_index() {
         });
         let start = Instant::now();
         loop {
-            let live = answers(|query| {
-                server.call("docs_search", &json!({ "query": query })).value
-            });
+            let live =
+                answers(|query| server.call("docs_search", &json!({ "query": query })).value);
             if live == fresh {
                 break;
             }

@@ -27,7 +27,8 @@ fn cases() {
             let failed = steps.iter().find_map(|step| {
                 stage.run(step).err().map(|fault| format!("{name}: {step}: {fault}"))
             });
-            failures.extend(failed.or_else(|| stage.end().err().map(|why| format!("{name}: {why}"))));
+            failures
+                .extend(failed.or_else(|| stage.end().err().map(|why| format!("{name}: {why}"))));
         }
     }
     folder::report(&failures);
@@ -70,7 +71,8 @@ impl Stage {
     fn start(&mut self, name: &str, watches: Option<u64>) {
         let mut server = match watches {
             Some(most) if can_limit_watches() => {
-                let script = format!("echo {most} > /proc/sys/user/max_inotify_watches && exec \"$@\"");
+                let script =
+                    format!("echo {most} > /proc/sys/user/max_inotify_watches && exec \"$@\"");
                 self.unwatched.insert(name.to_owned());
                 let mut command = program::command_through(
                     &["unshare", "--user", "--map-root-user", "sh", "-c", &script, "sh"],
@@ -118,14 +120,21 @@ impl Stage {
             "run" => {
                 let output = reindex(self.folder.path(), step).wait_with_output().expect("it ends");
                 let wanted = step["exit_code"].as_i64().unwrap_or_default();
-                if output.status.code().map(i64::from) == Some(wanted) { Ok(()) } else { Err(said(&output)) }
+                if output.status.code().map(i64::from) == Some(wanted) {
+                    Ok(())
+                } else {
+                    Err(said(&output))
+                }
             }
             "run_both" => {
                 let both = [reindex(self.folder.path(), step), reindex(self.folder.path(), step)];
                 let ends = both.map(|child| child.wait_with_output().expect("it ends"));
                 let is_fine = |end: &Output| end.status.success();
-                let has_reason = |end: &Output| end.status.code() == Some(2) && !end.stderr.is_empty();
-                if ends.iter().any(is_fine) && ends.iter().all(|end| is_fine(end) || has_reason(end)) {
+                let has_reason =
+                    |end: &Output| end.status.code() == Some(2) && !end.stderr.is_empty();
+                if ends.iter().any(is_fine)
+                    && ends.iter().all(|end| is_fine(end) || has_reason(end))
+                {
                     Ok(())
                 } else {
                     Err(ends.iter().map(said).collect())

@@ -25,13 +25,15 @@ pub(super) fn check(tree: &DocsTree, paths: &[String]) -> Result<Check, IndexErr
     let (_, first) = &digests[0];
     Ok(match digests.iter().find(|(_, digest)| digest != first) {
         None => {
-            let message = format!("{} of indexing give one digest: {first}", count(digests.len(), "way"));
+            let message =
+                format!("{} of indexing give one digest: {first}", count(digests.len(), "way"));
             Check::new("determinism", Health::Fine, message)
         }
         Some((way, digest)) => {
             let message = format!("indexed with {way}: {digest}, with one thread: {first}");
-            Check::new("determinism", Health::Fault, message)
-                .with_help("a page changed meanwhile, or this is a fault of the program: please report it")
+            Check::new("determinism", Health::Fault, message).with_help(
+                "a page changed meanwhile, or this is a fault of the program: please report it",
+            )
         }
     })
 }

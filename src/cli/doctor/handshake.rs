@@ -35,14 +35,16 @@ fn talk(docs: &Path, index: Option<&Path>) -> Result<String, String> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut server = Session::start(command.spawn().map_err(unstarted)?)?;
     let start = Instant::now();
-    let hello = server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+    let hello =
+        server.ask(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
         "capabilities": {},
         "clientInfo": { "name": "botmesh-docs doctor", "version": env!("CARGO_PKG_VERSION") },
     } }))?;
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
     let tools = server.ask(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }))?;
-    let found = server.ask(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
+    let found =
+        server.ask(&json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {
         "name": "docs_outline", "arguments": { "limit": 1 },
     } }))?;
     if found["isError"] == true {
@@ -53,7 +55,9 @@ fn talk(docs: &Path, index: Option<&Path>) -> Result<String, String> {
     let revision = hello["protocolVersion"].as_str().unwrap_or("no revision").to_owned();
     let n_tools = tools["tools"].as_array().map_or(0, Vec::len);
     let n_tools = count(n_tools, "tool");
-    Ok(format!("speaks MCP {revision}, offers {n_tools}, answers from the docs, in {took:.2} s, and ends in time"))
+    Ok(format!(
+        "speaks MCP {revision}, offers {n_tools}, answers from the docs, in {took:.2} s, and ends in time"
+    ))
 }
 
 /// A running server.
@@ -100,7 +104,9 @@ impl Session {
             return Err(format!("says without being asked: {line}"));
         }
         let status = self.server.try_wait().map_err(|error| error.kind().to_string())?;
-        match status.or_else(|| if closed.elapsed() < EXIT { self.server.wait().ok() } else { None }) {
+        match status
+            .or_else(|| if closed.elapsed() < EXIT { self.server.wait().ok() } else { None })
+        {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(format!("ends with {status}")),
             None => Err("does not end when its input does".to_owned()),

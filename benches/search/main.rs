@@ -1,4 +1,5 @@
-//! Search and build against stock tantivy (BM25, default tokenizer) over the same sections, in one run.
+//! Search, build, memory and the way over a pipe, against stock tantivy and `SQLite` FTS5 over the same sections, in one
+//! run.
 //!
 //! `cargo bench --bench search -- [DOCS_DIR QUERIES.jsonl CORPUS]`; without arguments the corpora beside the project are
 //! used, and a missing one is said to be skipped. Prints ratios: absolute times depend on the machine.
@@ -9,17 +10,25 @@ use std::time::{Duration, Instant};
 
 use botmesh_index::page::Page;
 use botmesh_index::search::Query;
+use botmesh_index::snapshot::Snapshot;
 use botmesh_index::tree::{DocsTree, TreeOptions};
 use botmesh_index::writer::Index;
-use tantivy::collector::TopDocs;
-use tantivy::query::{BooleanQuery, Occur, TermQuery};
-use tantivy::schema::{IndexRecordOption, STORED, STRING, Schema, TEXT, Value};
-use tantivy::{TantivyDocument, Term};
+use stock::Stock;
+
+mod fts5;
+mod memory;
+mod served;
+mod stock;
 
 const ROUNDS: usize = 30;
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if let [flag, which, docs] = args.as_slice()
+        && flag == memory::FLAG
+    {
+        return memory::report(which, Path::new(docs));
+    }
     if let [docs, queries, corpus] = args.as_slice() {
         return compare("given", Path::new(docs), Path::new(queries), corpus);
     }
@@ -47,20 +56,12 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
         .filter(|query| query["corpus"] == corpus)
         .map(|query| query["query"].as_str().unwrap().to_owned())
         .collect();
-    let tree = DocsTree::open(docs, &TreeOptions::default()).unwrap();
-    let scan = tree.scan();
-    let pages: Vec<Page> = scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect();
+    let pages = read_pages(docs);
     let read = cpu(|| {
-        drop(scan.paths.iter().filter_map(|path| tree.read_page(path).0).collect::<Vec<_>>());
+        drop(read_pages(docs));
     })
     .0;
-    let (ours_build, ours) = cpu(|| {
-        let mut index = Index::in_memory(1).unwrap();
-        for page in &pages {
-            index.put(page).unwrap();
-        }
-        index.commit().unwrap()
-    });
+    let (ours_build, ours) = cpu(|| build(&pages));
     let (stock_build, stock) = cpu(|| Stock::build(&pages));
     let search = |text: &String| {
         ours.search(&Query { text: text.clone(), limit: 8, ..Query::default() }).unwrap().hits.len()
@@ -69,10 +70,7 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
     let stock_times = times(&queries, |text| stock.search(text));
     println!("{name}: {} sections, {} queries, {ROUNDS} rounds", ours.n_sections(), queries.len());
     for (label, share) in [("p50", 50), ("p90", 90), ("p99", 99)] {
-        let at = |times: &[Duration]| {
-            times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3
-        };
-        let (ours, stock) = (at(&ours_times), at(&stock_times));
+        let (ours, stock) = (at(&ours_times, share), at(&stock_times, share));
         println!("  search {label}: {ours:.3} ms, stock {stock:.3} ms, ratio {:.2}", ours / stock);
     }
     let ratio = (read + ours_build).as_secs_f64() / (read + stock_build).as_secs_f64();
@@ -81,6 +79,27 @@ fn compare(name: &str, docs: &Path, queries: &Path, corpus: &str) {
         read + ours_build,
         read + stock_build
     );
+    fts5::compare(&pages, &queries, &ours_times);
+    served::compare(docs, &queries, &ours_times);
+    memory::compare(docs);
+}
+
+fn read_pages(docs: &Path) -> Vec<Page> {
+    let tree = DocsTree::open(docs, &TreeOptions::default()).unwrap();
+    tree.scan().paths.iter().filter_map(|path| tree.read_page(path).0).collect()
+}
+
+fn build(pages: &[Page]) -> Snapshot {
+    let mut index = Index::in_memory(1).unwrap();
+    for page in pages {
+        index.put(page).unwrap();
+    }
+    index.commit().unwrap()
+}
+
+/// A percentile of ascending times, in milliseconds.
+fn at(times: &[Duration], share: usize) -> f64 {
+    times[(times.len() * share / 100).min(times.len() - 1)].as_secs_f64() * 1e3
 }
 
 fn times<T>(queries: &[String], search: impl Fn(&String) -> T) -> Vec<Duration> {
@@ -114,64 +133,4 @@ fn ticks() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
     Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
-}
-
-/// Stock tantivy: heading boosted, stored fields fetched.
-struct Stock {
-    searcher: tantivy::Searcher,
-    heading: tantivy::schema::Field,
-    text: tantivy::schema::Field,
-    index: tantivy::Index,
-}
-
-impl Stock {
-    fn build(pages: &[Page]) -> Self {
-        let mut schema = Schema::builder();
-        let path = schema.add_text_field("path", STRING | STORED);
-        let title = schema.add_text_field("title", STORED);
-        let heading = schema.add_text_field("heading", TEXT | STORED);
-        let text = schema.add_text_field("text", TEXT | STORED);
-        let index = tantivy::Index::create_in_ram(schema.build());
-        let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, 256 << 20).unwrap();
-        for page in pages {
-            for section in &page.sections {
-                let mut document = TantivyDocument::default();
-                document.add_text(path, &page.path);
-                document.add_text(title, &page.title);
-                document.add_text(heading, &section.heading);
-                document.add_text(text, &section.text);
-                writer.add_document(document).unwrap();
-            }
-        }
-        writer.commit().unwrap();
-        Self { searcher: index.reader().unwrap().searcher(), heading, text, index }
-    }
-
-    fn search(&self, query: &str) -> usize {
-        let mut analyzer = self.index.tokenizer_for_field(self.text).unwrap();
-        let mut stream = analyzer.token_stream(query);
-        let mut clauses: Vec<(Occur, Box<dyn tantivy::query::Query>)> = Vec::new();
-        while let Some(token) = stream.next() {
-            for field in [self.heading, self.text] {
-                let term = Term::from_field_text(field, &token.text);
-                clauses.push((
-                    Occur::Should,
-                    Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
-                ));
-            }
-        }
-        let top = self
-            .searcher
-            .search(&BooleanQuery::new(clauses), &TopDocs::with_limit(8).order_by_score())
-            .unwrap();
-        top.iter()
-            .map(|(_, address)| {
-                let document: TantivyDocument = self.searcher.doc(*address).unwrap();
-                document
-                    .field_values()
-                    .filter_map(|(_, value)| value.as_str().map(str::len))
-                    .sum::<usize>()
-            })
-            .sum()
-    }
 }
