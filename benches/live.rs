@@ -145,7 +145,9 @@ fn append(page: &Path, text: &str) {
 
 fn saves(home: &Path, pages: &[PathBuf], queries: &[String]) {
     let server = Server::start(home, &["--docs", "docs", "--index", "idx"]);
-    queries.iter().for_each(|query| drop(server.call("docs_search", &json!({ "query": query }))));
+    for query in queries {
+        server.call("docs_search", &json!({ "query": query }));
+    }
     let idle = server.under_load(queries, || thread::sleep(IDLE)).1;
     let (mut waits, busy) = server.under_load(queries, || {
         (0..SAVES)
@@ -176,9 +178,9 @@ fn saves(home: &Path, pages: &[PathBuf], queries: &[String]) {
 fn memory(home: &Path, pages: &[PathBuf], queries: &[String]) {
     let server = Server::start(home, &["--docs", "docs", "--index", "idx"]);
     let ask_all = || {
-        queries
-            .iter()
-            .for_each(|query| drop(server.call("docs_search", &json!({ "query": query }))));
+        for query in queries {
+            server.call("docs_search", &json!({ "query": query }));
+        }
     };
     ask_all();
     // A first save: the writer is there from the start of the count.
@@ -210,11 +212,14 @@ fn at(times: &[Duration], share: usize) -> Duration {
     times[(times.len() * share / 100).min(times.len() - 1)]
 }
 
+/// By id: when each came and what it is; and a bell.
+type Answers = (Mutex<HashMap<u64, (Instant, Value)>>, Condvar);
+
 /// A server with many calls in flight.
 struct Server {
     child: Child,
     input: Mutex<ChildStdin>,
-    answers: Arc<(Mutex<HashMap<u64, (Instant, Value)>>, Condvar)>,
+    answers: Arc<Answers>,
     next_id: AtomicU64,
 }
 
@@ -223,7 +228,7 @@ impl Server {
         let mut command = command(home, args);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        let answers: Arc<(Mutex<HashMap<u64, (Instant, Value)>>, Condvar)> = Arc::default();
+        let answers: Arc<Answers> = Arc::default();
         let shared = Arc::clone(&answers);
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {

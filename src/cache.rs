@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use botmesh_index::digest::hex;
 use botmesh_index::error::IndexError;
 use sha2::{Digest as _, Sha256};
 
@@ -60,7 +61,7 @@ impl IndexFolder {
         let (folder, shown) = user_folder()?;
         let real = std::fs::canonicalize(root).ok()?;
         let hash = Sha256::digest(real.as_os_str().as_encoded_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = hex(&hash);
         // The folder's own name is mostly `docs`: the one above it says more.
         let parts = [real.parent().and_then(Path::file_name), real.file_name()];
         let parts: Vec<String> = parts.into_iter().flatten().map(plain).collect();

@@ -89,7 +89,7 @@ impl Source {
             Ok(Some(stored)) => return Ok(Live::from_stored(&self.folder, &self.options, stored)),
             Ok(None) if !folder.is_given => {}
             Ok(None) => {
-                say("note", "no index there yet", &folder.shown, "the docs are read instead")
+                say("note", "no index there yet", &folder.shown, "the docs are read instead");
             }
             Err(error) => say("warning", "index is not used", &folder.shown, &error.reason()),
         }

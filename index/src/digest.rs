@@ -30,12 +30,7 @@ impl Snapshot {
             part(&mut hash, &self.section(section)?.encode());
         }
         self.digest_terms(&mut hash)?;
-        let mut text = String::with_capacity(64);
-        for byte in hash.finalize() {
-            // Writing to a text cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        Ok(text)
+        Ok(hex(&hash.finalize()))
     }
 
     /// All terms in byte order, each with the live sections that hold it and its places there.
@@ -78,6 +73,15 @@ impl Snapshot {
         }
         Ok(())
     }
+}
+
+/// Lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn live_postings(

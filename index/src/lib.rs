@@ -24,7 +24,7 @@
 //! ```
 
 pub mod anchor;
-mod digest;
+pub mod digest;
 pub mod error;
 pub mod explain;
 pub mod fold;

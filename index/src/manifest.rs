@@ -121,18 +121,11 @@ impl Manifest {
 }
 
 mod hex {
-    use std::fmt::Write as _;
-
     use serde::de::Error as _;
     use serde::{Deserialize as _, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
-        let mut text = String::with_capacity(64);
-        for byte in bytes {
-            // Writing to a text cannot fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-        to.serialize_str(&text)
+        to.serialize_str(&crate::digest::hex(bytes))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {

@@ -3,7 +3,7 @@
 //! `meta.json` is replaced in one rename at each commit, and names all that belongs to the commit: tantivy's segments and
 //! our [`Manifest`]. So a reader sees one commit or the other, and a writer that dies leaves the last one as it was.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,7 @@ impl Stored {
         overlay.atomic_write(Path::new(META), meta.to_string().as_bytes()).map_err(damaged)?;
         let files = tantivy::Index::open(overlay.clone()).and_then(|index| index.load_metas());
         let files = files.map_err(|_| unusable("it is damaged"))?.list_segment_files();
+        let files: BTreeSet<PathBuf> = files.into_iter().collect();
         let mut held: Vec<PathBuf> = Vec::new();
         for path in files {
             // The list names files that a segment may have.
@@ -96,7 +97,6 @@ impl Stored {
                 held.push(path);
             }
         }
-        held.sort_unstable();
         let held = serde_json::to_vec(&held).map_err(|_| unusable("it is damaged"))?;
         overlay.atomic_write(Path::new(MANAGED), &held).map_err(damaged)?;
         let index = tantivy::Index::open(overlay).map_err(|_| unusable("it is damaged"))?;

@@ -146,9 +146,9 @@ impl Comparison<'_> {
             }
             let (page, problems) = tree.parse(path, &file.bytes);
             if known.is_some() {
-                index.put(&page)?
+                index.put(&page)?;
             } else {
-                index.add(&page)?
+                index.add(&page)?;
             }
             let problems = problems.into_iter().map(|problem| (problem.code, problem.message));
             let n_sections = page.sections.len() as u32;

@@ -169,7 +169,9 @@ proptest! {
         open(&root);
         let mut live = Live::new(&root, &TreeOptions::default()).expect("docs");
         for (i, burst) in bursts.iter().enumerate() {
-            burst.iter().for_each(|edit| happen(&root, edit));
+            for edit in burst {
+                happen(&root, edit);
+            }
             let before = live.snapshot().digest().expect("a digest");
             let changes = refresh(&mut live, SystemTime::now());
             let seen = live.snapshot().digest().expect("a digest");
@@ -209,7 +211,7 @@ fn stamps_save_reading_and_content_decides() {
     // What was written just now may be written again without a new time: it is read again.
     let again = refresh(&mut live, SystemTime::now());
     assert_eq!((again.n_read, again.is_empty()), (20, true));
-    let later = SystemTime::now() + Duration::from_secs(60);
+    let later = SystemTime::now() + Duration::from_mins(1);
     assert_eq!(refresh(&mut live, later).n_read, 20);
     assert_eq!(refresh(&mut live, later).n_read, 0, "settled files are not read");
     // The same bytes with another time, and other bytes of the same size with the old one.
@@ -241,6 +243,8 @@ fn an_index_is_used_on_another_path_and_with_other_times() {
     assert_eq!(changes.n_read, 5);
 }
 
+type Harm = fn(&Path);
+
 #[test]
 fn a_damaged_index_is_noticed_and_made_anew() {
     let home = tempfile::tempdir().expect("a folder");
@@ -253,7 +257,7 @@ fn a_damaged_index_is_noticed_and_made_anew() {
         .filter(|name| !name.to_string_lossy().contains("lock") && name != "CACHEDIR.TAG")
         .collect();
     assert!(names.len() >= 6, "{names:?}");
-    let harms: [(&str, fn(&Path)); 4] = [
+    let harms: [(&str, Harm); 4] = [
         ("removed", |file| fs::remove_file(file).expect("no file")),
         ("emptied", |file| fs::write(file, "").expect("an empty file")),
         ("cut", |file| {

@@ -113,7 +113,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
     };
     match index {
         Some(index) => {
-            checks.extend([look_at_index(&index, &tree, &options), look_at_lock(&index)])
+            checks.extend([look_at_index(&index, &tree, &options), look_at_lock(&index)]);
         }
         None => checks.push(
             Check::new("index", Health::Note, "you have no cache folder")
@@ -139,10 +139,12 @@ fn look_at_index(folder: &IndexFolder, tree: &DocsTree, options: &TreeOptions) -
             .with_help("`botmesh-docs reindex` makes it anew"),
         Ok(Some(stored)) => {
             let rules = stored.rules().clone();
-            let globs = |flag: &str, globs: &[String]| -> String {
+            let globs = |flag: &str, globs: &[String]| -> Vec<String> {
                 globs.iter().map(|glob| format!(", {flag} `{glob}`")).collect()
             };
-            let rules = globs("--exclude", &rules.exclude) + &globs("--include", &rules.include);
+            let rules =
+                [globs("--exclude", &rules.exclude), globs("--include", &rules.include)].concat();
+            let rules = rules.concat();
             let mut live = Live::from_stored(tree.root(), options, stored);
             let snapshot = live.snapshot();
             let sections = count(snapshot.n_sections(), "section");
@@ -200,11 +202,9 @@ fn line(check: &Check) -> String {
     };
     let (name, health) = (check.name, check.health.name());
     let style = style.on_default();
-    let mut text = format!("{style}{health:<5}{style:#}  {name:<11}  {}\n", check.message);
-    if let Some(help) = &check.help {
-        text.push_str(&format!("                    help: {help}\n"));
-    }
-    text
+    let help = check.help.as_ref().map(|help| format!("{:20}help: {help}\n", ""));
+    let help = help.unwrap_or_default();
+    format!("{style}{health:<5}{style:#}  {name:<11}  {}\n{help}", check.message)
 }
 
 fn as_json(checks: &[Check]) -> String {
