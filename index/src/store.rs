@@ -334,7 +334,8 @@ fn claim(folder: &Path) -> Result<(), IndexError> {
         .map_err(failed)?
         .filter_map(Result::ok)
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .find(|name| name != LOCK);
+        .filter(|name| name != LOCK)
+        .min();
     if let Some(name) = foreign
         && !matches!(Stored::open(folder), Ok(Some(_)))
         && !tag.exists()

@@ -72,13 +72,15 @@ impl Program {
         let home = tempfile::tempdir().expect("a temporary folder");
         let mut command = command(home.path());
         command.args(args).envs(env.iter().cloned());
-        let mut program = Self::spawn(command, cwd);
-        program._home = Some(home);
-        program
+        Self::spawn_with(command, cwd, Some(home))
     }
 
     /// Starts a command made with [`command`] in the folder `cwd`.
-    pub(crate) fn spawn(mut command: Command, cwd: &Path) -> Self {
+    pub(crate) fn spawn(command: Command, cwd: &Path) -> Self {
+        Self::spawn_with(command, cwd, None)
+    }
+
+    fn spawn_with(mut command: Command, cwd: &Path, home: Option<TempDir>) -> Self {
         let mut child = command
             .current_dir(cwd)
             .stdin(Stdio::piped())
@@ -102,7 +104,7 @@ impl Program {
             stderr_seen: String::new(),
             unclaimed: Vec::new(),
             conversation: Conversation::default(),
-            _home: None,
+            _home: home,
         }
     }
 

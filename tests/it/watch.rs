@@ -102,7 +102,10 @@ impl Stage {
                 Ok(())
             }
             // Dropping a program kills it.
-            "kill9" => Ok(drop(self.servers.remove(&name("server")))),
+            "kill9" => {
+                self.servers.remove(&name("server"));
+                Ok(())
+            }
             "search" | "search_on" | "search_count" => self.search(&name("server"), step),
             "remember" => {
                 let results = self.results(MAIN, step);
@@ -110,7 +113,10 @@ impl Stage {
                 Ok(())
             }
             "same" => self.same(&name("as"), step),
-            "settle" => Ok(self.settle(number(step, "ms"))),
+            "settle" => {
+                self.settle(number(step, "ms"));
+                Ok(())
+            }
             "restart_fresh_index" => {
                 self.servers.remove(MAIN).expect("a server").finish();
                 let _ = fs::remove_dir_all(self.folder.path().join("idx"));
@@ -156,7 +162,10 @@ impl Stage {
                 });
                 Ok(())
             }
-            _ => Ok(change(self.folder.path(), step)),
+            _ => {
+                change(self.folder.path(), step);
+                Ok(())
+            }
         }
     }
 
