@@ -3,6 +3,7 @@
 //! Data goes one way: `botmesh_index` answers queries on a docs tree, [`flow`] answers questions on one flow
 //! document, [`tools`] shapes both into named tools, and [`mcp`] carries them over a transport. See `ARCHITECTURE.md`.
 
+pub mod cache;
 pub mod cli;
 pub mod diagnostics;
 pub mod docs;

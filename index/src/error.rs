@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a tree or an index cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -29,15 +31,57 @@ pub enum IndexError {
         #[source]
         reason: std::io::Error,
     },
+    /// The folder given for an index holds something else.
+    #[error("folder holds something else than an index: `{}`: `{name}`", folder.display())]
+    NotAnIndex {
+        /// As given.
+        folder: PathBuf,
+        /// Something in it.
+        name: String,
+    },
     /// Another process writes this index.
-    #[error("another process is writing this index")]
-    Locked,
+    #[error("another process is writing this index{}", by.map(|id| format!(": process {id}")).unwrap_or_default())]
+    Locked {
+        /// Its number, when it has said it.
+        by: Option<u32>,
+    },
     /// The index was written by another version, or is damaged.
     #[error("index is not usable: {0}")]
     Unusable(String),
     /// The index library failed.
     #[error("index: {0}")]
     Engine(#[from] tantivy::TantivyError),
+}
+
+impl IndexError {
+    /// Why, without what: the words after `index is not usable`.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Unusable(why) => why.clone(),
+            other => other.to_string(),
+        }
+    }
+
+    /// What the system refused, when it was the system.
+    pub(crate) fn io_kind(&self) -> Option<std::io::ErrorKind> {
+        use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
+        let Self::Engine(engine) = self else { return None };
+        match engine {
+            tantivy::TantivyError::IoError(error)
+            | tantivy::TantivyError::OpenReadError(OpenReadError::IoError {
+                io_error: error,
+                ..
+            })
+            | tantivy::TantivyError::OpenWriteError(OpenWriteError::IoError {
+                io_error: error,
+                ..
+            })
+            | tantivy::TantivyError::LockFailure(LockError::IoError(error), _) => {
+                Some(error.kind())
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Something a page's author or the operator should know. The page is indexed as well as it can be.
@@ -52,7 +96,8 @@ pub struct Problem {
 }
 
 /// The kinds of [`Problem`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum ProblemCode {
     /// Bytes that are not UTF-8 were replaced.

@@ -24,14 +24,18 @@
 //! ```
 
 pub mod anchor;
+pub mod digest;
 pub mod error;
 pub mod explain;
 pub mod fold;
 pub mod front_matter;
 pub mod language;
+pub mod live;
 pub mod lookup;
+pub mod manifest;
 mod nearness;
 pub mod outline;
+mod overlay;
 pub mod page;
 pub mod passage;
 pub mod place;
@@ -44,10 +48,14 @@ pub mod section;
 mod section_terms;
 pub mod snapshot;
 pub mod snippet;
+mod stamp;
 mod stand_in;
+pub mod store;
 mod term_lookup;
 pub mod terms;
 pub mod tree;
+pub mod update;
+pub mod watch;
 pub mod writer;
 
 pub use search::{Hit, Query, SearchReply};

@@ -3,13 +3,11 @@
 use crate::page::Page;
 use crate::section::{Section, line_at};
 
-/// A page as the index keeps it.
+/// A page as the index keeps it, without its text: a snapshot reads all of these when it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PageRecord {
-    pub(crate) path: String,
     pub(crate) title: String,
     pub(crate) lang: String,
-    pub(crate) text: String,
 }
 
 /// A section as the index keeps it, ready to be ranked and shown.
@@ -195,30 +193,19 @@ impl WordIndex {
 
 impl PageRecord {
     pub(crate) fn new(page: &Page) -> Self {
-        Self {
-            path: page.path.clone(),
-            title: page.title.clone(),
-            lang: page.lang.clone(),
-            text: page.text.clone(),
-        }
+        Self { title: page.title.clone(), lang: page.lang.clone() }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Encoder::default();
-        for text in [&self.path, &self.title, &self.lang, &self.text] {
-            out.text(text);
-        }
+        out.text(&self.title);
+        out.text(&self.lang);
         out.0
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = Decoder(bytes);
-        Some(Self {
-            path: from.text()?,
-            title: from.text()?,
-            lang: from.text()?,
-            text: from.text()?,
-        })
+        Some(Self { title: from.text()?, lang: from.text()? })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use tantivy::index::{InvertedIndexReader, SegmentReader};
+use tantivy::index::{InvertedIndexReader, SegmentId, SegmentReader};
 use tantivy::schema::OwnedValue;
 use tantivy::schema::document::{DeserializeError, DocumentDeserialize, DocumentDeserializer};
 use tantivy::{DocAddress, ReloadPolicy, Searcher};
@@ -11,7 +11,7 @@ use tantivy::{DocAddress, ReloadPolicy, Searcher};
 use crate::error::IndexError;
 use crate::language;
 use crate::record::{PageRecord, SectionRecord};
-use crate::writer::Fields;
+use crate::writer::{Fields, TEXT_POSITION};
 
 /// Decoded section records kept in memory, in bytes: what a busy server's queries touch again and again. Beyond it
 /// records are decoded for each answer.
@@ -48,6 +48,7 @@ pub(crate) struct PageInfo {
     /// How many other pages are in the group.
     pub(crate) n_twins: u32,
     address: DocAddress,
+    text_address: DocAddress,
 }
 
 /// A language of a snapshot.
@@ -63,7 +64,8 @@ pub(crate) struct SegmentView {
     pub(crate) terms: Arc<InvertedIndexReader>,
     /// A section's ordinal in [`Snapshot::sections`]; `u32::MAX` for pages and deleted documents.
     pub(crate) ordinals: Vec<u32>,
-    records: Vec<OnceLock<Arc<SectionRecord>>>,
+    /// Decoded records by document, shared by all snapshots that have the segment.
+    records: Arc<Vec<OnceLock<Arc<SectionRecord>>>>,
 }
 
 /// The stored bytes of a document.
@@ -88,6 +90,7 @@ impl Snapshot {
         index: &tantivy::Index,
         fields: Fields,
         generation: u64,
+        previous: Option<&Self>,
     ) -> Result<Self, IndexError> {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let searcher = reader.searcher();
@@ -118,6 +121,12 @@ impl Snapshot {
         let mut page_of_section = Vec::with_capacity(found.len());
         let mut codes: Vec<String> = Vec::new();
         for (path, position, address) in found {
+            if position == TEXT_POSITION {
+                if let Some(page) = pages.last_mut() {
+                    page.text_address = address;
+                }
+                continue;
+            }
             if position > 0 {
                 if let Some(page) = pages.last_mut() {
                     page.n_sections += 1;
@@ -137,6 +146,7 @@ impl Snapshot {
                 group: 0,
                 n_twins: 0,
                 address,
+                text_address: address,
             });
         }
         let mut distinct = codes.clone();
@@ -163,14 +173,23 @@ impl Snapshot {
             .iter()
             .zip(ordinals)
             .map(|(reader, ordinals)| {
+                let is_same =
+                    |before: &&SegmentView| before.reader.segment_id() == reader.segment_id();
+                let before = previous.and_then(|previous| previous.segments.iter().find(is_same));
+                let records = before.map_or_else(
+                    || Arc::new(ordinals.iter().map(|_| OnceLock::new()).collect()),
+                    |before| Arc::clone(&before.records),
+                );
                 Ok(SegmentView {
                     terms: reader.inverted_index(fields.terms)?,
-                    records: ordinals.iter().map(|_| OnceLock::new()).collect(),
+                    records,
                     ordinals,
                     reader: reader.clone(),
                 })
             })
-            .collect::<Result<_, IndexError>>()?;
+            .collect::<Result<Vec<SegmentView>, IndexError>>()?;
+        let cached = segments.iter().flat_map(|segment| segment.records.iter());
+        let cached_bytes = cached.filter_map(OnceLock::get).map(|record| record.size()).sum();
         let translations = group_translations(&mut pages);
         Ok(Self {
             generation,
@@ -181,13 +200,19 @@ impl Snapshot {
             page_of_section,
             langs,
             translations,
-            cached_bytes: AtomicUsize::new(0),
+            cached_bytes: AtomicUsize::new(cached_bytes),
         })
     }
 
     /// Counts the states of the tree that this process has seen, from 1.
     pub fn generation(&self) -> u64 {
         self.generation
+    }
+
+    /// Whether it is made of just these segments.
+    pub(crate) fn has_segments(&self, ids: &[SegmentId]) -> bool {
+        ids.len() == self.segments.len()
+            && self.segments.iter().all(|segment| ids.contains(&segment.reader.segment_id()))
     }
 
     /// How many pages there are.
@@ -217,7 +242,14 @@ impl Snapshot {
 
     /// The text of a page, as it was decoded.
     pub(crate) fn page_text(&self, page: usize) -> Result<String, IndexError> {
-        Ok(page_record(&self.searcher, self.pages[page].address)?.text)
+        let bytes = self.searcher.doc::<Record>(self.pages[page].text_address)?.0;
+        String::from_utf8(bytes)
+            .map_err(|_| IndexError::Unusable("the text of a page is damaged".into()))
+    }
+
+    /// The record of a page.
+    pub(crate) fn page_record(&self, page: usize) -> Result<PageRecord, IndexError> {
+        page_record(&self.searcher, self.pages[page].address)
     }
 
     /// The other pages that say the same in another language, by path.

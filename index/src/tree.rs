@@ -1,7 +1,8 @@
 //! Walks a docs folder: which files are pages. The answer depends on the tree and the rules alone, never on the
 //! machine: no global ignore files, no environment.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -10,12 +11,17 @@ use ignore::WalkBuilder;
 use crate::anchor::Dialect;
 use crate::error::{IndexError, Problem, ProblemCode};
 use crate::language;
+use crate::manifest::Rules;
 use crate::page::{MAX_PAGE_BYTES, Page};
+use crate::stamp::Stamp;
 
 /// Folders of generated output and internal notes: left out right under the root or a language's folder.
 pub const EXCLUDED_FOLDERS: &[&str] = &["api", "dist", "superpowers"];
 /// Folders left out at any depth, beside hidden ones.
 const EXCLUDED_ANYWHERE: &[&str] = &["node_modules"];
+
+/// A page that is replaced between a look at its name and its opening is looked at again.
+const MAX_READS: usize = 5;
 
 /// What belongs to a tree, besides its root.
 #[derive(Clone, Debug)]
@@ -42,9 +48,7 @@ pub struct DocsTree {
     root: PathBuf,
     exclude: GlobSet,
     include: GlobSet,
-    has_includes: bool,
-    default_lang: String,
-    dialect: Dialect,
+    rules: Rules,
 }
 
 /// What a walk found.
@@ -54,6 +58,14 @@ pub struct Scan {
     pub paths: Vec<String>,
     /// What was left out, in order of path.
     pub problems: Vec<Problem>,
+    /// Folders that the walk went into, the root (an empty path) first.
+    pub folders: Vec<String>,
+}
+
+/// The bytes of a page, with what tells later whether it is still the same.
+pub(crate) struct PageFile {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) stamp: Stamp,
 }
 
 impl DocsTree {
@@ -69,16 +81,24 @@ impl DocsTree {
         Ok(Self {
             exclude: globs(&options.exclude)?,
             include: globs(&options.include)?,
-            has_includes: !options.include.is_empty(),
-            default_lang: options.default_lang.clone(),
+            rules: Rules::of(options, dialect),
             root: real,
-            dialect,
         })
     }
 
     /// Whose anchors the tree's links use.
     pub fn dialect(&self) -> Dialect {
-        self.dialect
+        self.rules.dialect
+    }
+
+    /// Where the root really is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The rules, with the dialect that was found.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     /// Finds the pages. Links are not followed (their targets inside the tree are pages already, those outside are
@@ -97,6 +117,8 @@ impl DocsTree {
         for entry in walk {
             match entry {
                 Ok(entry) => self.visit(&entry, &mut scan),
+                // A folder that went during the walk.
+                Err(error) if is_not_found(&error) => {}
                 Err(error) => scan.problems.push(self.walk_problem(&error)),
             }
         }
@@ -108,35 +130,72 @@ impl DocsTree {
 
     /// Reads one page. `None` when it is gone or is no page any more; then the problem says why.
     pub fn read_page(&self, path: &str) -> (Option<Page>, Vec<Problem>) {
-        let problem =
-            |code, message: String| vec![Problem { path: path.to_owned(), code, message }];
-        let file = self.root.join(path);
-        let metadata = match fs::symlink_metadata(&file) {
-            Ok(metadata) => metadata,
-            Err(error) => return (None, problem(ProblemCode::Unreadable, io_reason(&error))),
-        };
-        if !metadata.is_file() {
-            return (None, problem(ProblemCode::NotAFile, "not a regular file".into()));
-        }
-        if metadata.len() > MAX_PAGE_BYTES {
-            let message = format!(
-                "{} MiB is over the limit of {} MiB",
-                metadata.len().div_ceil(1024 * 1024),
-                MAX_PAGE_BYTES / (1024 * 1024)
-            );
-            return (None, problem(ProblemCode::TooLarge, message));
-        }
-        match fs::read(&file) {
-            Ok(bytes) => {
-                let (page, problems) = Page::read(path, &bytes, self.dialect, &self.default_lang);
+        match self.read(path) {
+            Ok(Some(file)) => {
+                let (page, problems) = self.parse(path, &file.bytes);
                 (Some(page), problems)
             }
-            Err(error) => (None, problem(ProblemCode::Unreadable, io_reason(&error))),
+            Ok(None) => (None, Vec::new()),
+            Err(problem) => (None, vec![problem]),
         }
+    }
+
+    /// What tells whether a page is as it was; `None` when there is no such file.
+    pub(crate) fn stamp(&self, path: &str) -> Option<Stamp> {
+        fs::symlink_metadata(self.root.join(path)).ok().map(|metadata| Stamp::of(&metadata))
+    }
+
+    /// The bytes of a page. `None` when it is gone.
+    pub(crate) fn read(&self, path: &str) -> Result<Option<PageFile>, Problem> {
+        let problem = |code, message: String| Problem { path: path.to_owned(), code, message };
+        let unreadable = |error: &io::Error| problem(ProblemCode::Unreadable, io_reason(error));
+        let file = self.root.join(path);
+        for _ in 0..MAX_READS {
+            let metadata = match fs::symlink_metadata(&file) {
+                Ok(metadata) => metadata,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(unreadable(&error)),
+            };
+            if !metadata.is_file() {
+                return Err(problem(ProblemCode::NotAFile, "not a regular file".into()));
+            }
+            if metadata.len() > MAX_PAGE_BYTES {
+                let message = format!(
+                    "{} MiB is over the limit of {} MiB",
+                    metadata.len().div_ceil(1024 * 1024),
+                    MAX_PAGE_BYTES / (1024 * 1024)
+                );
+                return Err(problem(ProblemCode::TooLarge, message));
+            }
+            let mut bytes = Vec::with_capacity(metadata.len() as usize);
+            let opened =
+                File::open(&file).and_then(|file| Ok((Stamp::of(&file.metadata()?), file)));
+            match opened {
+                // A link may have taken the place of the file that was looked at.
+                Ok((stamp, _)) if !stamp.is_same_file(&Stamp::of(&metadata)) => {}
+                Ok((stamp, file)) => {
+                    let read = file.take(MAX_PAGE_BYTES).read_to_end(&mut bytes);
+                    return read
+                        .map(|_| Some(PageFile { bytes, stamp }))
+                        .map_err(|e| unreadable(&e));
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(unreadable(&error)),
+            }
+        }
+        Err(problem(ProblemCode::Unreadable, "it is replaced again and again".into()))
+    }
+
+    /// Reads a page from its bytes.
+    pub(crate) fn parse(&self, path: &str, bytes: &[u8]) -> (Page, Vec<Problem>) {
+        Page::read(path, bytes, self.rules.dialect, &self.rules.default_lang)
     }
 
     fn visit(&self, entry: &ignore::DirEntry, scan: &mut Scan) {
         let Ok(below) = entry.path().strip_prefix(&self.root) else { return };
+        if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            scan.folders.extend(slash_path(below));
+        }
         if !has_md_extension(below) || is_hidden(below) {
             return;
         }
@@ -153,7 +212,10 @@ impl DocsTree {
         if self.exclude.is_match(&path) && !self.include.is_match(&path) {
             return;
         }
-        if self.has_includes && in_excluded_folder(&path) && !self.include.is_match(&path) {
+        if !self.rules.include.is_empty()
+            && in_excluded_folder(&path)
+            && !self.include.is_match(&path)
+        {
             return;
         }
         if kind.is_some_and(|kind| kind.is_file()) {
@@ -178,7 +240,7 @@ impl DocsTree {
             return false;
         }
         let Ok(below) = folder.strip_prefix(&self.root) else { return false };
-        self.has_includes || !is_excluded_folder(&below.to_string_lossy())
+        !self.rules.include.is_empty() || !is_excluded_folder(&below.to_string_lossy())
     }
 
     fn report_excluded_folders(&self, scan: &mut Scan) {
@@ -204,6 +266,10 @@ impl DocsTree {
         let message = error.io_error().map_or_else(|| "cannot be read".to_owned(), io_reason);
         Problem { path, code: ProblemCode::Unreadable, message }
     }
+}
+
+fn is_not_found(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
@@ -237,7 +303,7 @@ fn error_path(error: &ignore::Error) -> Option<&Path> {
 }
 
 /// What an I/O error says, without the path that the system may add.
-fn io_reason(error: &std::io::Error) -> String {
+fn io_reason(error: &io::Error) -> String {
     error.kind().to_string()
 }
 
@@ -253,7 +319,7 @@ fn globs(patterns: &[String]) -> Result<GlobSet, IndexError> {
     set.build().map_err(|error| bad(&patterns.join(" "), &error))
 }
 
-fn has_md_extension(path: &Path) -> bool {
+pub(crate) fn has_md_extension(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
 }
 

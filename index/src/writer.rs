@@ -1,34 +1,46 @@
-//! Writes pages into a tantivy index: one document a page, one a section.
+//! Writes pages into a tantivy index: a document for the page, one for its text, one for each section.
 //!
 //! A section's document holds each of its terms once. How often tantivy is told to have seen it is no count but a
 //! *place* (1 to 10, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
 //! document and place together.
 
-use std::path::Path;
-use std::sync::mpsc;
+use std::time::SystemTime;
 
-use tantivy::directory::MmapDirectory;
-use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, MergePolicy as _, NoMergePolicy};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, STORED, STRING, Schema, TextFieldIndexing,
     TextOptions,
 };
 use tantivy::store::Compressor;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{IndexSettings, IndexWriter, TantivyDocument, Term};
+use tantivy::{IndexBuilder, IndexSettings, IndexWriter, TantivyDocument, Term};
 
 use crate::error::{IndexError, Problem};
+use crate::manifest::{Manifest, Rules};
+use crate::overlay::Overlay;
 use crate::page::Page;
 use crate::record::PageRecord;
 use crate::section_terms::SectionTerms;
 use crate::snapshot::Snapshot;
 use crate::tree::DocsTree;
+use crate::update::{Touched, compare};
 
 /// Memory that one writing thread may fill before it closes a segment; tantivy takes what it needs below it.
 const WRITER_HEAP_BYTES: usize = 256 * 1024 * 1024;
 
-/// The field that holds the records; its number changes with their form, so that no version reads another's.
-const RECORD_FIELD: &str = "record-2";
+/// So many segments of about one size are merged into one: each costs a query a look-up for each of its terms.
+const MAX_SEGMENTS_OF_A_SIZE: usize = 8;
+/// Segments below so many documents count as of one size: an edit writes a handful.
+const SMALL_SEGMENT_DOCS: u32 = 2_000;
+/// A segment is rewritten when more of it than this is deleted copies.
+const MAX_DELETED_SHARE: f32 = 0.2;
+
+/// The field that holds the records. Its number is raised whenever the same tree gives other records or terms than
+/// before, so that no version reads another's index: `index/tests/format.rs` fails when that was forgotten.
+pub(crate) const RECORD_FIELD: &str = "record-4";
+
+/// The position of the document with a page's text: after the page (0) and its sections (from 1).
+pub(crate) const TEXT_POSITION: u32 = u32::MAX;
 
 /// Names of the index's fields.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +51,7 @@ pub(crate) struct Fields {
     pub(crate) record: Field,
 }
 
-fn schema() -> (Schema, Fields) {
+pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = Schema::builder();
     let places = TextFieldIndexing::default()
         .set_tokenizer(PLACE_TOKENIZER)
@@ -66,42 +78,44 @@ impl Index {
     /// An empty index in memory, written by `threads` threads (1 to 8; more make more segments, never other answers).
     pub fn in_memory(threads: usize) -> Result<Self, IndexError> {
         let (schema, fields) = schema();
-        let index =
-            tantivy::Index::builder().schema(schema).settings(settings()).create_in_ram()?;
+        let index = Self::builder(schema).open_or_create(Overlay::default())?;
         Self::with(index, fields, threads)
     }
 
-    /// The index in a folder, made when it is not there. What it holds stays visible to readers until [`Self::commit`].
-    ///
-    /// # Errors
-    /// The folder cannot be made or written, another process is writing it, or it holds something else.
-    pub fn in_folder(folder: &Path, threads: usize) -> Result<Self, IndexError> {
-        // Tantivy's own words for a folder it may not write name absolute paths: ask first.
-        let probe = folder.join(".probe");
-        std::fs::create_dir_all(folder)
-            .and_then(|()| std::fs::write(&probe, ""))
-            .and_then(|()| std::fs::remove_file(&probe))
-            .map_err(|reason| IndexError::Folder { folder: folder.to_owned(), reason })?;
-        let (schema, fields) = schema();
-        let directory = MmapDirectory::open(folder).map_err(tantivy::TantivyError::from)?;
-        let builder = tantivy::Index::builder().schema(schema).settings(settings());
-        let index = match builder.open_or_create(directory) {
-            Err(tantivy::TantivyError::SchemaError(_)) => {
-                return Err(IndexError::Unusable("the folder holds another index".into()));
-            }
-            other => other?,
-        };
-        Self::with(index, fields, threads)
+    /// Makes tantivy's part of an index.
+    pub(crate) fn builder(schema: Schema) -> IndexBuilder {
+        tantivy::Index::builder().schema(schema).settings(settings())
     }
 
-    fn with(mut index: tantivy::Index, fields: Fields, threads: usize) -> Result<Self, IndexError> {
+    /// A writer that goes on from the snapshot of a generation and merges segments while it is at rest.
+    pub(crate) fn following(
+        index: tantivy::Index,
+        fields: Fields,
+        generation: u64,
+    ) -> Result<Self, IndexError> {
+        let mut index = Self::with(index, fields, 1)?;
+        index.generation = generation;
+        index.writer.set_merge_policy(Box::new(merge_policy()));
+        Ok(index)
+    }
+
+    /// A writer of an index, which nobody else may write.
+    pub(crate) fn with(
+        mut index: tantivy::Index,
+        fields: Fields,
+        threads: usize,
+    ) -> Result<Self, IndexError> {
         register_tokenizer(&mut index);
         let options = IndexWriterOptions::builder()
             .num_worker_threads(threads.clamp(1, 8))
             .memory_budget_per_thread(WRITER_HEAP_BYTES)
+            // Each thread keeps memory of its own, and one is fast enough.
+            .num_merge_threads(1)
             .build();
         let writer = match index.writer_with_options(options) {
-            Err(tantivy::TantivyError::LockFailure(..)) => return Err(IndexError::Locked),
+            Err(tantivy::TantivyError::LockFailure(..)) => {
+                return Err(IndexError::Locked { by: None });
+            }
             other => other?,
         };
         writer.set_merge_policy(Box::new(NoMergePolicy));
@@ -128,19 +142,80 @@ impl Index {
         Ok(())
     }
 
-    /// Makes all changes visible at once, as the next generation.
-    pub fn commit(&mut self) -> Result<Snapshot, IndexError> {
-        self.writer.commit()?;
-        self.generation += 1;
-        Snapshot::open(&self.inner, self.fields, self.generation)
+    /// Merges segments of one size, and rewrites those that are mostly deleted copies.
+    pub(crate) fn compact(&mut self) -> Result<(), IndexError> {
+        let policy = merge_policy();
+        // Each round leaves fewer segments or fewer deleted copies; what two rounds leave can wait for the next commit.
+        for _ in 0..2 {
+            for merge in policy.compute_merge_candidates(&self.inner.searchable_segment_metas()?) {
+                self.writer.merge(&merge.0).wait()?;
+            }
+        }
+        self.writer.garbage_collect_files().wait()?;
+        Ok(())
     }
 
-    fn add(&self, page: &Page) -> Result<(), IndexError> {
+    /// Makes all changes visible at once, as the next generation.
+    pub fn commit(&mut self) -> Result<Snapshot, IndexError> {
+        self.commit_quietly()?;
+        self.generation += 1;
+        self.snapshot(None)
+    }
+
+    /// Makes all changes visible to who opens the index from now on.
+    pub(crate) fn commit_quietly(&mut self) -> Result<(), IndexError> {
+        self.writer.commit()?;
+        Ok(())
+    }
+
+    /// The same, with a text that stays with the commit.
+    pub(crate) fn commit_with(&mut self, payload: &str) -> Result<(), IndexError> {
+        let mut commit = self.writer.prepare_commit()?;
+        commit.set_payload(payload);
+        commit.commit()?;
+        Ok(())
+    }
+
+    /// What was last committed, as the generation after `previous`.
+    pub(crate) fn next_snapshot(&mut self, previous: &Snapshot) -> Result<Snapshot, IndexError> {
+        self.generation += 1;
+        self.snapshot(Some(previous))
+    }
+
+    /// What was last committed. What `previous` knows of the same segments is taken over.
+    pub(crate) fn snapshot(&self, previous: Option<&Snapshot>) -> Result<Snapshot, IndexError> {
+        Snapshot::open(&self.inner, self.fields, self.generation.max(1), previous)
+    }
+
+    /// Takes all pages out. Seen by the next commit.
+    pub(crate) fn clear(&self) -> Result<(), IndexError> {
+        self.writer.delete_all_documents()?;
+        Ok(())
+    }
+
+    /// The error of a thread in place of the one that says that a thread failed.
+    pub(crate) fn first_cause(&mut self, error: IndexError) -> IndexError {
+        match &error {
+            // Waits for the threads and is never carried out.
+            IndexError::Engine(tantivy::TantivyError::ErrorInThread(_)) => {
+                self.writer.prepare_commit().err().map_or(error, IndexError::from)
+            }
+            _ => error,
+        }
+    }
+
+    /// Puts in a page that the index does not hold.
+    pub(crate) fn add(&self, page: &Page) -> Result<(), IndexError> {
         let fields = self.fields;
         let mut document = TantivyDocument::default();
         document.add_text(fields.path, &page.path);
         document.add_u64(fields.position, 0);
         document.add_bytes(fields.record, &PageRecord::new(page).encode());
+        self.writer.add_document(document)?;
+        let mut document = TantivyDocument::default();
+        document.add_text(fields.path, &page.path);
+        document.add_u64(fields.position, u64::from(TEXT_POSITION));
+        document.add_bytes(fields.record, page.text.as_bytes());
         self.writer.add_document(document)?;
         let mut terms = SectionTerms::new(page);
         for (section, position) in page.sections.iter().zip(1..) {
@@ -156,80 +231,38 @@ impl Index {
     }
 }
 
-impl Snapshot {
-    /// The snapshot that was last committed to a folder, read-only: no lock is taken, nothing is written.
-    ///
-    /// # Errors
-    /// The folder holds no index, a damaged one, or one of another version.
-    pub fn open_folder(folder: &Path) -> Result<Self, IndexError> {
-        let unusable = |why: &str| IndexError::Unusable(why.into());
-        let directory = MmapDirectory::open(folder).map_err(|_| unusable("no such folder"))?;
-        let index = tantivy::Index::open(directory)
-            .map_err(|_| unusable("no index in the folder, or a damaged one"))?;
-        let (schema, fields) = schema();
-        if index.schema() != schema {
-            return Err(unusable("it was written by another version"));
-        }
-        Self::open(&index, fields, 1)
-    }
-}
-
 /// Reads every page of a tree into a new index in memory, with `threads` threads reading and one writing.
 pub fn build(
     tree: &DocsTree,
     threads: usize,
 ) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
-    fill(Index::in_memory(1)?, tree, threads)
+    let mut index = Index::in_memory(1)?;
+    let mut manifest = Manifest::empty(Rules::default());
+    let comparison = compare(&manifest, Some(tree), &Touched::default());
+    // Without a second look no stamp is needed.
+    let (mut changes, delta) =
+        comparison.apply(&manifest, &index, SystemTime::UNIX_EPOCH, threads, &|_, _| ())?;
+    manifest.absorb(delta, &mut changes);
+    let snapshot = index.commit()?;
+    Ok((index, snapshot, changes.problems))
 }
 
-/// Reads every page of a tree into `index`, in place of all it held, and commits once.
-pub fn fill(
-    mut index: Index,
-    tree: &DocsTree,
-    threads: usize,
-) -> Result<(Index, Snapshot, Vec<Problem>), IndexError> {
-    let scan = tree.scan();
-    let mut problems = scan.problems;
-    index.writer.delete_all_documents()?;
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let failed = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads.max(1))
-            .map(|_| {
-                let sender = sender.clone();
-                let (next, paths, index) = (&next, &scan.paths, &index);
-                scope.spawn(move || -> Result<(), IndexError> {
-                    loop {
-                        let i = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                        let Some(path) = paths.get(i) else { return Ok(()) };
-                        let (page, found) = tree.read_page(path);
-                        // The receiver outlives the workers; a failed send could only lose a warning.
-                        let _ = sender.send(found);
-                        if let Some(page) = page {
-                            index.add(&page)?;
-                        }
-                    }
-                })
-            })
-            .collect();
-        let mut results = workers
-            .into_iter()
-            .map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        results.find_map(Result::err)
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    drop(sender);
-    problems.extend(receiver.into_iter().flatten());
-    problems.sort_unstable();
-    let snapshot = index.commit()?;
-    Ok((index, snapshot, problems))
+fn merge_policy() -> LogMergePolicy {
+    let mut policy = LogMergePolicy::default();
+    policy.set_min_num_segments(MAX_SEGMENTS_OF_A_SIZE);
+    policy.set_min_layer_size(SMALL_SEGMENT_DOCS);
+    policy.set_del_docs_ratio_before_merge(MAX_DELETED_SHARE);
+    policy
 }
 
 fn settings() -> IndexSettings {
     // Records are read one by one and mostly short; a compressed block would be unpacked for each.
-    IndexSettings { docstore_compression: Compressor::None, ..IndexSettings::default() }
+    IndexSettings {
+        docstore_compression: Compressor::None,
+        // Without compression a thread of its own has nothing to do.
+        docstore_compress_dedicated_thread: false,
+        ..IndexSettings::default()
+    }
 }
 
 const PLACE_TOKENIZER: &str = "place";

@@ -1,23 +1,19 @@
 //! The docs folder of a verb, read and indexed while the caller waits.
 
-use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
-use std::sync::mpsc;
-use std::thread;
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use botmesh_index::error::{IndexError, Problem};
+use botmesh_index::error::IndexError;
 use botmesh_index::snapshot::Snapshot;
+use botmesh_index::store;
 use botmesh_index::tree::TreeOptions;
-use botmesh_index::writer::{self, Index};
+use botmesh_index::watch::Watch;
 use clap::Args;
 
 use super::Failure;
-use crate::diagnostics::StandardError;
-use crate::docs;
-
-/// Work that takes longer says so, on a terminal.
-const PATIENCE: Duration = Duration::from_millis(500);
+use super::progress::with_bar;
+use crate::docs::{self, Source};
 
 /// Which pages of a docs folder count.
 #[derive(Clone, Debug, Default, Args)]
@@ -44,8 +40,8 @@ pub(super) struct DocsArgs {
     /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
     #[arg(long, value_name = "DIR")]
     pub(super) docs: Option<PathBuf>,
-    /// Answer from the index that `reindex --index DIR` wrote, with the docs as they were then
-    #[arg(long, value_name = "DIR", conflicts_with = "docs")]
+    /// Index that `reindex --index DIR` wrote; without `--docs` it answers with the docs as they were then
+    #[arg(long, value_name = "DIR")]
     index: Option<PathBuf>,
     #[command(flatten)]
     tree: TreeArgs,
@@ -54,8 +50,10 @@ pub(super) struct DocsArgs {
 impl DocsArgs {
     /// Where the folder really is, for links on a terminal; `None` for a written index.
     pub(super) fn real_folder(&self) -> Option<PathBuf> {
-        let folder = if self.index.is_none() { docs::folder(self.docs.clone()) } else { None };
-        std::fs::canonicalize(folder?).ok()
+        if self.answers_from_index_alone().is_some() {
+            return None;
+        }
+        std::fs::canonicalize(docs::folder(self.docs.clone())?).ok()
     }
 
     /// The folder as it was given.
@@ -63,17 +61,25 @@ impl DocsArgs {
         folder(self.docs.clone(), "pass `--docs DIR`, or set `BOTMESH_DOCS_DIR`")
     }
 
-    /// A snapshot of the folder, or the one that was written.
-    pub(super) fn snapshot(&self) -> Result<Snapshot, Failure> {
-        if let Some(index) = &self.index {
-            return Snapshot::open_folder(index).map_err(|error| {
-                let message = format!("index cannot be read: `{}`: {error}", index.display());
-                Failure::new(message)
-                    .with_help("write it with `botmesh-docs reindex DIR --index DIR`")
-            });
-        }
-        Ok(build(&self.folder()?, &self.tree)?.snapshot)
+    fn answers_from_index_alone(&self) -> Option<&Path> {
+        self.index.as_deref().filter(|_| self.docs.is_none())
     }
+
+    /// A snapshot of the folder as it is now, or the one that was written.
+    pub(super) fn snapshot(&self) -> Result<Arc<Snapshot>, Failure> {
+        if let Some(index) = self.answers_from_index_alone() {
+            return written(index);
+        }
+        read(&self.folder()?, &self.tree, self.index.clone())
+    }
+}
+
+/// The snapshot in a folder, as it was written.
+pub(super) fn written(index: &Path) -> Result<Arc<Snapshot>, Failure> {
+    store::open_snapshot(index).map_err(|error| {
+        let message = format!("index cannot be read: `{}`: {}", index.display(), error.reason());
+        Failure::new(message).with_help("write it with `botmesh-docs reindex DIR --index DIR`")
+    })
 }
 
 /// The folder of a flag or of the environment.
@@ -81,28 +87,21 @@ pub(super) fn folder(given: Option<PathBuf>, help: &str) -> Result<PathBuf, Fail
     docs::folder(given).ok_or_else(|| Failure::new("docs folder not given").with_help(help))
 }
 
-/// A docs folder that was read.
-pub(super) struct Built {
-    pub(super) snapshot: Snapshot,
-    pub(super) problems: Vec<Problem>,
-}
-
-/// Reads and indexes a folder.
-pub(super) fn build(folder: &std::path::Path, tree: &TreeArgs) -> Result<Built, Failure> {
-    build_into(folder, tree, || Index::in_memory(1))
-}
-
-/// Reads a folder into the index that `make` makes, once the folder is known to be there.
-pub(super) fn build_into(
-    folder: &std::path::Path,
+/// Reads a folder, with the help of a written index: the given one, or the one in the user's cache folder.
+pub(super) fn read(
+    folder: &Path,
     tree: &TreeArgs,
-    make: impl FnOnce() -> Result<Index, IndexError>,
-) -> Result<Built, Failure> {
-    let tree = docs::open(folder, &tree.options()).map_err(|error| failure(&error))?;
-    let what = format!("indexing `{}` …", folder.display());
-    let built = with_notice(&what, || writer::fill(make()?, &tree, docs::threads()));
-    let (_, snapshot, problems) = built.map_err(|error| failure(&error))?;
-    Ok(Built { snapshot, problems })
+    index: Option<PathBuf>,
+) -> Result<Arc<Snapshot>, Failure> {
+    let source =
+        Source { folder: folder.to_owned(), options: tree.options(), index, watch: Watch::Off };
+    let read = with_bar(&indexing(folder), |progress| docs::read(&source, progress));
+    read.map_err(|error| failure(&error))
+}
+
+/// What is done to a folder, for a progress bar.
+pub(super) fn indexing(folder: &Path) -> String {
+    format!("indexing `{}`", folder.display())
 }
 
 /// An error of the index as the command line says it.
@@ -115,28 +114,17 @@ pub(super) fn failure(error: &IndexError) -> Failure {
         IndexError::BadGlob { .. } => {
             failure.with_help("give a folder (`guide/`) or a glob (`**/flow*.md`)")
         }
+        IndexError::Folder { reason, .. } if reason.kind() == ErrorKind::StorageFull => failure
+            .with_help(
+                "make room, or name another folder with `--index DIR`; the index is as it was",
+            ),
         IndexError::Folder { .. } => {
             failure.with_help("name a folder that you may write to with `--index DIR`")
         }
-        IndexError::Locked => failure.with_help("wait until it is done"),
+        IndexError::NotAnIndex { .. } => {
+            failure.with_help("name an empty folder, or a new one, with `--index DIR`")
+        }
+        IndexError::Locked { .. } => failure.with_help("wait until it is done"),
         _ => failure,
     }
-}
-
-/// Does some work; says on a terminal what it is when it takes its time.
-fn with_notice<T>(what: &str, work: impl FnOnce() -> T) -> T {
-    if !std::io::stderr().is_terminal() {
-        return work();
-    }
-    let (done, is_done) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            if is_done.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let _ = writeln!(StandardError, "{what}");
-            }
-        });
-        let result = work();
-        drop(done);
-        result
-    })
 }

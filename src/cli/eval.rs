@@ -10,7 +10,7 @@ use botmesh_index::snapshot::Snapshot;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::docs_args::{TreeArgs, build, folder};
+use super::docs_args::{self, TreeArgs, folder};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::quality::{DEPTH, Found, Judged, Scores, normal_path, score};
@@ -81,7 +81,7 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut missing: BTreeSet<(String, String)> = BTreeSet::new();
     for (corpus, folder) in folders(args, &queries)? {
-        let snapshot = build(&folder, &TreeArgs::default())?.snapshot;
+        let snapshot = docs_args::read(&folder, &TreeArgs::default(), None)?;
         for judged in
             queries.iter().filter(|judged| corpus.is_none_or(|corpus| judged.corpus == corpus))
         {
@@ -151,7 +151,7 @@ fn read(file: &Path) -> Result<Vec<Judged>, Failure> {
 
 fn ask(snapshot: &Snapshot, judged: &Judged) -> Result<Vec<Found>, Failure> {
     let query = Query { text: judged.query.clone(), limit: DEPTH, ..Query::default() };
-    let reply = snapshot.search(&query).map_err(|error| super::docs_args::failure(&error))?;
+    let reply = snapshot.search(&query).map_err(|error| docs_args::failure(&error))?;
     let found = reply.hits.into_iter().map(|hit| Found { path: hit.path, heading: hit.heading });
     Ok(found.collect())
 }

@@ -5,6 +5,7 @@
 
 mod completions;
 mod docs_args;
+mod doctor;
 mod eval;
 mod explanation;
 pub mod flow;
@@ -12,10 +13,12 @@ mod hits;
 mod man;
 mod outline;
 mod page;
+mod progress;
 mod reindex;
 mod search;
 pub mod serve;
 mod usage;
+mod written;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -61,6 +64,7 @@ enum Verb {
     Outline(outline::OutlineArgs),
     Reindex(reindex::ReindexArgs),
     Eval(eval::EvalArgs),
+    Doctor(doctor::DoctorArgs),
     /// Check, draw, compare, migrate, format and simulate flow documents
     Flow(flow::FlowArgs),
     Completions(completions::CompletionsArgs),
@@ -128,6 +132,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Outline(args)) => outline::run(&args),
         Some(Verb::Reindex(args)) => reindex::run(&args),
         Some(Verb::Eval(args)) => eval::run(&args),
+        Some(Verb::Doctor(args)) => doctor::run(&args),
         Some(Verb::Flow(args)) => run_flow(&args),
         Some(Verb::Completions(args)) => Ok(completions::run(&args)),
         Some(Verb::Man(_)) => man::run(),

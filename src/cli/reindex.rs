@@ -1,11 +1,12 @@
 //! `reindex`: reads the whole tree, reports what is wrong with it, and writes the index.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
-use botmesh_index::writer::Index;
 use clap::Args;
 
-use super::docs_args::{Built, TreeArgs, build, build_into, folder};
+use super::docs_args::{TreeArgs, failure, folder};
+use super::written::{WriteArgs, write};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::docs;
@@ -13,31 +14,36 @@ use crate::tools::count;
 
 const EXAMPLES: &str = "Examples:
   botmesh-docs reindex docs
-  botmesh-docs reindex docs --index .index
-  botmesh-docs search --index .index exact words";
+  botmesh-docs reindex docs --index .index --full
+  botmesh-docs reindex docs --digest";
 
-/// Read all pages, report their problems, and write the index
+/// Bring the written index up to date and report problems of the pages
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReindexArgs {
     /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
     dir: Option<PathBuf>,
-    /// Where to write the index, for `search --index`; without it the pages are only read
-    #[arg(long, value_name = "DIR")]
-    index: Option<PathBuf>,
+    #[command(flatten)]
+    write: WriteArgs,
+    /// Print one hash of all that answers depend on: equal docs, equal hash, on any machine
+    #[arg(long)]
+    digest: bool,
     #[command(flatten)]
     tree: TreeArgs,
 }
 
 pub(super) fn run(args: &ReindexArgs) -> Result<Outcome, Failure> {
     let folder = folder(args.dir.clone(), "name it: `botmesh-docs reindex DIR`")?;
-    let Built { snapshot, problems } = match &args.index {
-        Some(dir) => build_into(&folder, &args.tree, || Index::in_folder(dir, 1))?,
-        None => build(&folder, &args.tree)?,
-    };
-    for problem in &problems {
+    let written = write(&folder, &args.tree, &args.write)?;
+    let (snapshot, problems) = (&written.snapshot, &written.changes.problems);
+    for problem in problems {
         // Standard error that nobody reads does not stop the work.
         let _ = docs::report(problem, &mut StandardError);
+    }
+    let _ = write!(StandardError, "{}", written.report());
+    if args.digest {
+        let digest = snapshot.digest().map_err(|error| failure(&error))?;
+        return Ok(format!("{digest}\n").into());
     }
     let languages: Vec<String> =
         snapshot.languages().map(|(code, n)| format!("{code} {n}")).collect();

@@ -1,6 +1,8 @@
 //! Calls of the docs tools over a real pipe, as a client makes them.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -24,7 +26,18 @@ pub(crate) struct Called {
 
 impl DocsServer {
     pub(crate) fn start(cwd: &Path, docs: &str) -> Self {
-        let mut program = Program::start(cwd, &["--docs", docs], &[]);
+        Self::start_with(cwd, &["--docs", docs])
+    }
+
+    pub(crate) fn start_with<A: AsRef<OsStr>>(cwd: &Path, args: &[A]) -> Self {
+        Self::greet(Program::start(cwd, args, &[]))
+    }
+
+    pub(crate) fn start_command(command: Command, cwd: &Path) -> Self {
+        Self::greet(Program::spawn(command, cwd))
+    }
+
+    fn greet(mut program: Program) -> Self {
         program.ask(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
             "clientInfo": { "name": "test", "version": "1" } } }));

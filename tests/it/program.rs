@@ -24,7 +24,14 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_botmesh-docs");
 
 /// A command for the program that nothing of this machine's settings reaches: its caches go below `home`.
 pub(crate) fn command(home: &Path) -> Command {
-    let mut command = Command::new(BINARY);
+    command_through(&[], home)
+}
+
+/// The same, started by another program that takes a command line at its end.
+pub(crate) fn command_through(prefix: &[&str], home: &Path) -> Command {
+    let mut words = prefix.iter().chain([&BINARY]);
+    let mut command = Command::new(words.next().expect("there is the program itself"));
+    command.args(words);
     for name in [
         "BOTMESH_DOCS_DIR",
         "BOTWA_DOCS_DIR",
@@ -56,16 +63,23 @@ pub(crate) struct Program {
     stderr_seen: String,
     unclaimed: Vec<Value>,
     conversation: Conversation,
-    _home: TempDir,
+    _home: Option<TempDir>,
 }
 
 impl Program {
     /// Starts the program in the folder `cwd`.
     pub(crate) fn start<A: AsRef<OsStr>>(cwd: &Path, args: &[A], env: &[(String, String)]) -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
-        let mut child = command(home.path())
-            .args(args)
-            .envs(env.iter().cloned())
+        let mut command = command(home.path());
+        command.args(args).envs(env.iter().cloned());
+        let mut program = Self::spawn(command, cwd);
+        program._home = Some(home);
+        program
+    }
+
+    /// Starts a command made with [`command`] in the folder `cwd`.
+    pub(crate) fn spawn(mut command: Command, cwd: &Path) -> Self {
+        let mut child = command
             .current_dir(cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -88,7 +102,7 @@ impl Program {
             stderr_seen: String::new(),
             unclaimed: Vec::new(),
             conversation: Conversation::default(),
-            _home: home,
+            _home: None,
         }
     }
 
