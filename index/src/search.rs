@@ -14,8 +14,8 @@ use crate::snippet::{Snippet, snippet};
 
 /// At most so many hits of the other language are named beside the results.
 const MAX_OTHER_LANGUAGE: usize = 3;
-/// Votes and odds at which a query's language is clear.
-const CLEAR_VOTES: f64 = 1.5;
+/// Votes and odds at which a query's language is clear; below it the other languages' factor is in proportion.
+const CLEAR_VOTES: f64 = 2.0;
 
 /// Most hits that one query may ask for.
 pub const MAX_LIMIT: usize = 25;
@@ -111,16 +111,12 @@ impl Snapshot {
         if plan.terms.is_empty() {
             return Ok(reply);
         }
-        let query_lang = self.query_lang(&query.text, &plan, &langs);
+        let (likely, certainty) = self.query_lang(&query.text, &plan, &langs);
+        let query_lang = likely.filter(|_| certainty >= 1.0);
         reply.query_lang = query_lang.map(|lang| self.langs[lang].code.clone());
+        let other = 1.0 - (1.0 - OTHER_LANGUAGE_WEIGHT) * certainty;
         let lang_weights: Vec<f64> = (0..self.langs.len())
-            .map(|lang| {
-                if query_lang.is_none_or(|clear| clear == lang) {
-                    1.0
-                } else {
-                    OTHER_LANGUAGE_WEIGHT
-                }
-            })
+            .map(|lang| if likely.is_none_or(|likely| likely == lang) { 1.0 } else { other })
             .collect();
         let found = candidates(self, &plan, pages.as_deref(), &lang_weights)?;
         reply.total = found.total;
@@ -169,10 +165,10 @@ impl Snapshot {
         }
     }
 
-    /// The query's language when function words, letters and frequencies agree on one.
-    fn query_lang(&self, text: &str, plan: &Plan, langs: &[usize]) -> Option<usize> {
+    /// The query's likely language, and how certain that is, 0 to 1: function words, letters and frequencies vote.
+    fn query_lang(&self, text: &str, plan: &Plan, langs: &[usize]) -> (Option<usize>, f64) {
         let find = |code: &str| langs.iter().copied().find(|&lang| self.langs[lang].code == code);
-        let (english, spanish) = (find("en")?, find("es")?);
+        let (Some(english), Some(spanish)) = (find("en"), find("es")) else { return (None, 0.0) };
         let votes: i32 = plan.words.iter().map(|word| language::vote(&word.text)).sum();
         let mut odds = f64::from(votes + i32::from(language::has_spanish_letters(text)));
         for term in plan.terms.iter().filter(|term| term.word.is_some()) {
@@ -182,11 +178,8 @@ impl Snapshot {
             };
             odds += (libm::log(share(spanish)) - libm::log(share(english))).clamp(-1.0, 1.0);
         }
-        match odds {
-            _ if odds >= CLEAR_VOTES => Some(spanish),
-            _ if odds <= -CLEAR_VOTES => Some(english),
-            _ => None,
-        }
+        let likely = if odds > 0.0 { spanish } else { english };
+        (Some(likely), (odds.abs() / CLEAR_VOTES).min(1.0))
     }
 
     /// Which pages lie below a folder, or match a glob.

@@ -44,23 +44,26 @@ struct Found {
 }
 
 impl TermLookup<'_> {
-    /// Longer words that begin with `word`, else near spellings.
+    /// Longer words that begin with `word`, else words one edit away, else two.
     pub(crate) fn stand_ins(&self, word: &str) -> Result<StandIns, IndexError> {
         let letters = word.chars().count();
         let unspaced = word.chars().all(crate::fold::is_unspaced);
         let mut words = Vec::new();
         if letters >= MIN_PREFIX_LETTERS || unspaced {
+            let mut found = Vec::new();
             for lang in self.langs() {
-                self.completions(lang, word, &mut words)?;
+                self.completions(lang, word, &mut found)?;
             }
+            words = self.most_frequent(found, self.langs)?;
         }
         if words.is_empty() && letters >= MIN_PREFIX_LETTERS {
-            words = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
+            let found = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
+            words = self.most_frequent(found, self.langs)?;
         }
         if words.is_empty() && letters > ONE_EDIT_MAX_LETTERS {
-            words = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
+            let found = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
+            words = self.most_frequent(found, self.langs)?;
         }
-        let words = self.most_frequent(words, self.langs)?;
         let are_near = words.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
         Ok(StandIns { words, are_near })
     }
