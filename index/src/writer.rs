@@ -1,7 +1,7 @@
 //! Writes pages into a tantivy index: a document for the page, one for its text, one for each section.
 //!
 //! A section's document holds each of its terms once. How often tantivy is told to have seen it is no count but a
-//! *place* (1 to 10, see [`Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
+//! *place* (1 to 10, see [`crate::place::Place`]): presence, not counts, is what the scorer ranks by, and so one posting list gives
 //! document and place together.
 
 use std::time::SystemTime;
