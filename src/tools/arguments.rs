@@ -1,7 +1,8 @@
 //! A call's arguments, and the check against the tool's input schema that runs before the tool.
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -10,7 +11,8 @@ use serde_json::{Map, Value};
 use super::Tool;
 use crate::error::{ErrorCode, ToolError};
 use crate::flow::json::Node;
-use crate::flow::{reader, suggest};
+use crate::flow::reader;
+use crate::suggest;
 
 /// Levels of nesting that an argument may have.
 const MAX_NESTING: usize = 64;
@@ -92,14 +94,22 @@ fn value_of(raw: &str) -> Value {
     })
 }
 
+/// A tool's schema, read from its literal once.
+fn schema(tool: &Tool) -> Arc<Value> {
+    static SCHEMAS: Mutex<BTreeMap<&str, Arc<Value>>> = Mutex::new(BTreeMap::new());
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = || serde_json::from_str(tool.input_schema).expect("a schema is a JSON literal");
+    schemas.entry(tool.name).or_insert_with(|| Arc::new(read())).clone()
+}
+
 /// Checks `arguments` against `tool.input_schema`.
 ///
 /// # Errors
 /// `invalid_argument` with one sentence that names the fault, and the nearest right word when there is one.
 pub fn check(tool: &Tool, arguments: &Arguments) -> Result<(), ToolError> {
-    let schema: Value = serde_json::from_str(tool.input_schema)
-        .map_err(|_| ToolError::new(ErrorCode::Internal, format!("{} has no schema", tool.name)))?;
-    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let schema = schema(tool);
+    let none = Map::new();
+    let properties = schema["properties"].as_object().unwrap_or(&none);
     let fail = |fault: Fault| {
         let message = format!("invalid arguments for {}: {}", tool.name, fault.message);
         let error = ToolError::new(ErrorCode::InvalidArgument, message);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use botmesh_index::error::IndexError;
 use botmesh_index::lookup::LookupError;
 use botmesh_index::snapshot::Snapshot;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{Arguments, Context};
 use crate::error::{ErrorCode, ToolError};
@@ -60,13 +60,13 @@ pub(super) fn anchor(text: &str) -> &str {
 /// Adds `translations` when there are any.
 pub(super) fn add_translations(value: &mut Value, translations: &[String]) {
     if !translations.is_empty() {
-        value["translations"] = json!(translations);
+        value["translations"] = translations.iter().map(String::as_str).collect();
     }
 }
 
-/// The length of a value as a reply shows it.
+/// A value as a reply shows it.
 pub(super) fn shown(value: &Value) -> String {
-    format!("{value:#}")
+    serde_json::to_string_pretty(value).expect("a value is JSON")
 }
 
 /// `1 section`, `2 sections`.

@@ -1,8 +1,10 @@
 //! `docs_outline`: which pages there are, or the headings of one page.
 
+use std::collections::BTreeMap;
+
 use botmesh_index::outline::{OutlineHeading, PageOutline, PageSummary};
 use botmesh_index::snapshot::Snapshot;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::docs::{self, MAX_REPLY_BYTES};
@@ -92,15 +94,18 @@ pub fn outline_value(
 }
 
 fn pages(snapshot: &Snapshot, folder: &str, lang: Option<&str>) -> Value {
-    let in_folder = || snapshot.outline().filter(|page| page.path.starts_with(folder));
-    let wanted = |page: &PageSummary| lang.is_none_or(|lang| page.lang == lang);
-    let pages: Vec<Value> = in_folder().filter(wanted).map(|page| summary(&page)).collect();
-    let mut languages: std::collections::BTreeMap<String, u32> = std::collections::BTreeMap::new();
-    for page in in_folder() {
+    let mut pages: Vec<Value> = Vec::new();
+    let mut languages: BTreeMap<String, u32> = BTreeMap::new();
+    for page in snapshot.outline().filter(|page| page.path.starts_with(folder)) {
+        if lang.is_none_or(|lang| page.lang == lang) {
+            pages.push(summary(&page));
+        }
         *languages.entry(page.lang).or_default() += 1;
     }
     let total = pages.len();
-    let mut value = json!({ "pages": pages, "total": total });
+    let mut value = Value::Object(Map::new());
+    value["pages"] = pages.into();
+    value["total"] = total.into();
     if total == 0 {
         let codes: Vec<&str> = languages.keys().map(String::as_str).collect();
         let hint = match lang {

@@ -4,7 +4,7 @@ use botmesh_index::explain::Explanation;
 use botmesh_index::place::Place;
 use botmesh_index::search::{Hit, MAX_LIMIT, Query, SearchReply};
 use botmesh_index::snapshot::Snapshot;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
@@ -101,13 +101,14 @@ pub fn search(snapshot: &Snapshot, query: &Query) -> Result<Answer, ToolError> {
 /// The answer as one value: what `docs_search` replies and `search --json` prints.
 pub fn search_value(snapshot: &Snapshot, query: &Query, answer: &Answer) -> Value {
     let Answer { reply, outside_filter } = answer;
-    let mut value = json!({
-        "results": reply.hits.iter().map(hit).collect::<Vec<_>>(),
-        "total": reply.total,
-        "unmatched": reply.unmatched.iter().map(|unmatched| {
-            json!({ "term": unmatched.term, "used": unmatched.used })
-        }).collect::<Vec<_>>(),
-    });
+    // `json!` would copy the hits once more.
+    let mut value = Value::Object(Map::new());
+    value["results"] = reply.hits.iter().map(hit).collect();
+    value["total"] = reply.total.into();
+    let unmatched = reply.unmatched.iter();
+    let unmatched =
+        unmatched.map(|unmatched| json!({ "term": unmatched.term, "used": unmatched.used }));
+    value["unmatched"] = unmatched.collect();
     if !reply.without.is_empty() {
         let without = reply.without.iter();
         let without =
