@@ -12,4 +12,5 @@ pub mod flow;
 pub mod mcp;
 pub mod quality;
 pub mod report;
+pub mod suggest;
 pub mod tools;

@@ -232,37 +232,23 @@ fn normalise(path: &str) -> Result<String, Refusal> {
 
 /// The name whose key is nearest to `wanted`: at most a third of its letters away, the first one among equals.
 fn nearest<'a>(wanted: &str, names: impl Iterator<Item = (String, &'a str)>) -> Option<&'a str> {
-    let wanted: Vec<char> = wanted.chars().take(MAX_COMPARED_CHARS + 1).collect();
-    if wanted.is_empty() || wanted.len() > MAX_COMPARED_CHARS {
+    let n_wanted = wanted.chars().take(MAX_COMPARED_CHARS + 1).count();
+    if n_wanted == 0 || n_wanted > MAX_COMPARED_CHARS {
         return None;
     }
     let mut best: Option<(usize, &str)> = None;
     for (key, name) in names {
         let n_chars = key.chars().count();
-        let most = best.map_or(wanted.len().max(n_chars) / 3, |(least, _)| least.saturating_sub(1));
-        if n_chars.abs_diff(wanted.len()) > most {
+        let most = best.map_or(n_wanted.max(n_chars) / 3, |(least, _)| least.saturating_sub(1));
+        if n_chars.abs_diff(n_wanted) > most {
             continue;
         }
-        let n_edits = edits(&wanted, &key);
+        let n_edits = strsim::levenshtein(wanted, &key);
         if n_edits <= most && best.is_none_or(|(least, _)| n_edits < least) {
             best = Some((n_edits, name));
         }
     }
     best.map(|(_, name)| name)
-}
-
-/// Levenshtein distance in characters.
-fn edits(given: &[char], word: &str) -> usize {
-    let mut row: Vec<usize> = (0..=given.len()).collect();
-    for (line, wanted) in word.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], line + 1);
-        for (column, found) in given.iter().enumerate() {
-            let change = diagonal + usize::from(*found != wanted);
-            diagonal = row[column + 1];
-            row[column + 1] = change.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[given.len()]
 }
 
 /// A name as a message repeats it: short, on one line.

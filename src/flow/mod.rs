@@ -21,5 +21,4 @@ pub mod reach;
 pub mod reader;
 pub mod schema;
 pub mod simulate;
-pub mod suggest;
 pub mod text;

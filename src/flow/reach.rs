@@ -13,10 +13,10 @@ use super::model::{Edge, EdgeKind, Flow, Step};
 pub fn reach(root: &Node<'_>, id: &str) -> Value {
     let flow = Flow::new(root);
     let Some(target) = flow.find(id) else {
-        let near = super::suggest::nearest(id, flow.steps.iter().map(|step| step.id));
+        let near = crate::suggest::nearest(id, flow.steps.iter().map(|step| step.id));
         let mut value = json!({ "step": id, "reachable": false, "message": "no step has this id" });
         if let Some(near) = near {
-            value["hint"] = json!(super::suggest::hint(near));
+            value["hint"] = json!(crate::suggest::hint(near));
         }
         return value;
     };

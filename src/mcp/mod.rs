@@ -9,7 +9,6 @@ mod era;
 pub mod frame;
 mod instructions;
 mod members;
-mod nearest;
 mod output;
 mod queue;
 mod results;

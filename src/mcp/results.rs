@@ -62,7 +62,8 @@ pub(super) fn tools_call(revision: Revision, reply: Result<ToolReply, ToolError>
             (text, json!({ "error": error.to_value() }))
         }
     };
-    let mut result = json!({ "content": [{ "type": "text", "text": text }] });
+    let mut result = json!({ "content": [{ "type": "text" }] });
+    result["content"][0]["text"] = text.into();
     if revision.rules().structured {
         result["structuredContent"] = value;
     }

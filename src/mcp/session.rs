@@ -11,10 +11,10 @@ use super::envelope::{self, Fault, FaultKind, Id, Incoming, Message, Reply};
 use super::era;
 use super::instructions::instructions;
 use super::members::{self, Kind, Member};
-use super::nearest::nearest;
 use super::results;
 use super::revision::Revision;
 use crate::error::{ErrorCode, ToolError};
+use crate::suggest;
 use crate::tools::{self, Arguments, Context, Tool};
 
 /// What the transport knows about a message.
@@ -274,7 +274,7 @@ impl Server {
     fn unknown_tool(&self, name: &str) -> Fault {
         let shown = shorten(name);
         let names = self.tools.iter().map(|tool| tool.name);
-        match nearest(name, names) {
+        match suggest::nearest(name, names) {
             Some(near) => invalid(format!("unknown tool \"{shown}\": did you mean \"{near}\"?")),
             None => invalid(format!("unknown tool \"{shown}\": tools/list names the tools")),
         }

@@ -16,7 +16,7 @@ use super::model::{Flow, Kind};
 use super::pointer;
 use super::reader::Document;
 use super::schema::limit;
-use super::suggest;
+use crate::suggest;
 
 /// What a validation found.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -28,7 +28,7 @@ use super::json::Node;
 use super::model::Flow;
 use super::pointer::{compare, join_index};
 use super::schema::limit;
-use super::suggest;
+use crate::suggest;
 use facts::Facts;
 
 /// One finding.

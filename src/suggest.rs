@@ -1,31 +1,27 @@
 //! "Did you mean": the nearest known word, when it is near enough to be worth saying.
 
+/// More edits than these are another word.
+const MAX_EDITS: usize = 3;
+
 /// The candidate that `given` most likely stands for, if any.
 ///
 /// A candidate counts when it is equal after ASCII lower-casing, or at an optimal-string-alignment distance of at most
-/// three and at most a third of its length. The closest wins; the first on ties.
+/// [`MAX_EDITS`] and at most a third of its length. The closest wins; the first on ties.
 pub fn nearest<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let given_chars: Vec<char> = given.chars().collect();
+    let n_given = given.chars().count();
     let mut best: Option<(usize, &str)> = None;
-    for candidate in candidates {
-        if candidate == given {
-            continue;
-        }
+    for candidate in candidates.into_iter().filter(|candidate| *candidate != given) {
         let n_chars = candidate.chars().count();
-        let limit = (n_chars / 3).min(3);
-        let distance = if candidate.eq_ignore_ascii_case(given) {
+        let limit = (n_chars / 3).min(MAX_EDITS);
+        let edits = if candidate.eq_ignore_ascii_case(given) {
             0
-        } else if given_chars.len().abs_diff(n_chars) > limit {
+        } else if n_given.abs_diff(n_chars) > limit {
             continue;
         } else {
-            let chars: Vec<char> = candidate.chars().collect();
-            match distance(&given_chars, &chars) {
-                distance if distance <= limit => distance,
-                _ => continue,
-            }
+            strsim::osa_distance(given, candidate)
         };
-        if best.is_none_or(|(least, _)| distance < least) {
-            best = Some((distance, candidate));
+        if edits <= limit && best.is_none_or(|(least, _)| edits < least) {
+            best = Some((edits, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
@@ -34,24 +30,6 @@ pub fn nearest<'c>(given: &str, candidates: impl IntoIterator<Item = &'c str>) -
 /// `did you mean "menu"?`
 pub fn hint(candidate: &str) -> String {
     format!("did you mean {}?", serde_json::Value::from(candidate))
-}
-
-/// Optimal string alignment: insert, delete, replace, or swap two neighbours, no part edited twice.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = replaced.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before_last[j - 2] + 1);
-            }
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]
@@ -72,5 +50,11 @@ mod tests {
         check("menú", &["menu"], Some("menu"));
         check("abcd", &["abcx", "abcy"], Some("abcx"));
         check("", &["a", "ab"], None);
+        let tools = &["docs_search", "docs_page", "flow_validate"];
+        check("doc_search", tools, Some("docs_search"));
+        check("Docs-Search", tools, Some("docs_search"));
+        check("docs_pages", tools, Some("docs_page"));
+        check("weather", tools, None);
+        check("docs_search_docs_search_docs_search", tools, None);
     }
 }
