@@ -151,7 +151,7 @@ impl Planner<'_> {
             self.add(&mut term, lang, self.lookup.all_of(lang, parts, PARTS_WEIGHT)?);
         }
         if !term.is_known() {
-            return self.add_stand_in(i, word);
+            return self.add_stand_in(i, word, parts);
         }
         if is_compound && let Some((left, right)) = self.lookup.halves(word)? {
             self.matches_words(i, &[&left, &right]);
@@ -182,24 +182,30 @@ impl Planner<'_> {
     }
 
     /// For a word that no section holds: its two halves side by side, else longer words that begin with it, else near
-    /// spellings. The word is reported either way.
-    fn add_stand_in(&mut self, i: usize, word: &str) -> Result<(), IndexError> {
+    /// spellings. A name is corrected in its parts: one near the whole is another name. The word is reported either way.
+    fn add_stand_in(&mut self, i: usize, word: &str, parts: &[&str]) -> Result<(), IndexError> {
         let mut term = self.term(word, Some(i));
-        let StandIns { words, are_near } = self.lookup.stand_ins(word)?;
+        let StandIns { words, are_near } = if parts.is_empty() {
+            self.lookup.stand_ins(word)?
+        } else {
+            StandIns { words: self.lookup.completed(word)?, are_near: true }
+        };
         let mut used: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
-        let halves = if are_near { None } else { self.lookup.halves(word)? };
-        if let Some((left, right)) = &halves {
-            for lang in self.lookup.langs() {
-                self.add(
-                    &mut term,
-                    lang,
-                    self.lookup.all_of(lang, &[left, right], COMPOUND_WEIGHT)?,
-                );
-            }
+        let together = if !parts.is_empty() && words.is_empty() {
+            self.lookup.corrected_parts(parts)?
+        } else if are_near {
+            None
+        } else {
+            self.lookup.halves(word)?.map(|(left, right)| vec![left, right])
+        };
+        let together = together.unwrap_or_default();
+        let together: Vec<&str> = together.iter().map(String::as_str).collect();
+        for lang in self.lookup.langs() {
+            self.add(&mut term, lang, self.lookup.all_of(lang, &together, COMPOUND_WEIGHT)?);
         }
-        if let Some((left, right)) = halves.filter(|_| term.is_known()) {
-            self.matches_words(i, &[&left, &right]);
-            used = vec![format!("{left} {right}")];
+        if term.is_known() {
+            self.matches_words(i, &together);
+            used = vec![together.join(" ")];
         } else {
             for lang in self.lookup.langs() {
                 let mut lists = Vec::new();

@@ -46,26 +46,62 @@ struct Found {
 impl TermLookup<'_> {
     /// Longer words that begin with `word`, else words one edit away, else two.
     pub(crate) fn stand_ins(&self, word: &str) -> Result<StandIns, IndexError> {
+        let words = self.completed(word)?;
+        let words = if words.is_empty() { self.corrected(word)? } else { words };
+        let are_near = words.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
+        Ok(StandIns { words, are_near })
+    }
+
+    /// The parts of a name, those that no section holds corrected by one edit each; `None` when one cannot be.
+    pub(crate) fn corrected_parts(
+        &self,
+        parts: &[&str],
+    ) -> Result<Option<Vec<String>>, IndexError> {
+        let mut corrected = Vec::new();
+        for part in parts {
+            let mut is_known = false;
+            for lang in self.langs() {
+                is_known |= self.df(lang, part)? > 0;
+            }
+            let word = if is_known {
+                (*part).to_owned()
+            } else {
+                match self.corrected(part)?.into_iter().next() {
+                    Some((word, weight)) if weight >= ONE_EDIT_WEIGHT => word,
+                    _ => return Ok(None),
+                }
+            };
+            corrected.push(word);
+        }
+        Ok(Some(corrected).filter(|parts| !parts.is_empty()))
+    }
+
+    /// Longer words that begin with `word`.
+    pub(crate) fn completed(&self, word: &str) -> Result<Vec<(String, f64)>, IndexError> {
         let letters = word.chars().count();
         let unspaced = word.chars().all(crate::fold::is_unspaced);
-        let mut words = Vec::new();
+        let mut found = Vec::new();
         if letters >= MIN_PREFIX_LETTERS || unspaced {
-            let mut found = Vec::new();
             for lang in self.langs() {
                 self.completions(lang, word, &mut found)?;
             }
-            words = self.most_frequent(found, self.langs)?;
         }
-        if words.is_empty() && letters >= MIN_PREFIX_LETTERS {
-            let found = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
-            words = self.most_frequent(found, self.langs)?;
+        self.most_frequent(found, self.langs)
+    }
+
+    /// Words one edit away, else two. A number one digit away is another number, so it is left as it is.
+    fn corrected(&self, word: &str) -> Result<Vec<(String, f64)>, IndexError> {
+        let letters = word.chars().count();
+        if letters < MIN_PREFIX_LETTERS || word.chars().any(char::is_numeric) {
+            return Ok(Vec::new());
         }
-        if words.is_empty() && letters > ONE_EDIT_MAX_LETTERS {
-            let found = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
-            words = self.most_frequent(found, self.langs)?;
+        let found = self.near_spellings(word, 1, ONE_EDIT_WEIGHT)?;
+        let words = self.most_frequent(found, self.langs)?;
+        if !words.is_empty() || letters <= ONE_EDIT_MAX_LETTERS {
+            return Ok(words);
         }
-        let are_near = words.first().is_some_and(|(_, weight)| *weight >= ONE_EDIT_WEIGHT);
-        Ok(StandIns { words, are_near })
+        let found = self.near_spellings(word, 2, TWO_EDITS_WEIGHT)?;
+        self.most_frequent(found, self.langs)
     }
 
     /// Words of `lang` that a word of another language is told by: they begin with most of its stem.
