@@ -148,20 +148,27 @@ fn saves(home: &Path, pages: &[PathBuf], queries: &[String]) {
     for query in queries {
         server.call("docs_search", &json!({ "query": query }));
     }
-    let idle = server.under_load(queries, || thread::sleep(IDLE)).1;
+    let is_found = |word: &str| {
+        thread::sleep(Duration::from_millis(2));
+        let reply = server.call("docs_search", &json!({ "query": word }));
+        reply["structuredContent"]["unmatched"] == json!([])
+    };
+    // Asks as often as the saves do, so that what differs is the saving.
+    let ask = || {
+        let start = Instant::now();
+        while start.elapsed() < IDLE {
+            assert!(!is_found("zq0xk"));
+        }
+    };
+    let idle = server.under_load(queries, ask).1;
     let (mut waits, busy) = server.under_load(queries, || {
         (0..SAVES)
             .map(|save| {
                 let word = format!("zq{save}xk");
                 append(&pages[save * 7 % pages.len()], &format!("\n{word}\n"));
                 let saved = Instant::now();
-                loop {
-                    let reply = server.call("docs_search", &json!({ "query": word }));
-                    if reply["structuredContent"]["unmatched"] == json!([]) {
-                        return saved.elapsed();
-                    }
-                    thread::sleep(Duration::from_millis(2));
-                }
+                while !is_found(&word) {}
+                saved.elapsed()
             })
             .collect::<Vec<Duration>>()
     });

@@ -33,6 +33,7 @@ pub mod language;
 pub mod live;
 pub mod lookup;
 pub mod manifest;
+mod memory_file;
 mod nearness;
 pub mod outline;
 mod overlay;

@@ -1,26 +1,31 @@
-//! A directory of tantivy's whose files were all opened at its start and whose changes stay in memory.
+//! A directory of tantivy's in memory, over files that were all opened at its start.
 //!
 //! So one writer serves an index in memory, and a snapshot on disk that is brought up to date without being written. What
 //! happens to the files on disk afterwards does not matter: they are held open.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tantivy::Directory;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
-    DirectoryLock, FileHandle, Lock, RamDirectory, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, DirectoryLock, FileHandle, Lock, OwnedBytes, TerminatingWrite, WatchCallback,
+    WatchHandle, WritePtr,
 };
 
-/// Read-only files below, memory above. Clones share both.
+use crate::memory_file::MemoryFile;
+
+/// Files by name. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
-    base: Arc<RwLock<BTreeMap<PathBuf, Arc<dyn FileHandle>>>>,
-    memory: RamDirectory,
+    files: Files,
     locks: Arc<Locks>,
 }
+
+/// A file that is being written is not there yet.
+type Files = Arc<RwLock<BTreeMap<PathBuf, Arc<dyn FileHandle>>>>;
 
 /// The locks that are held, and a bell for who waits.
 #[derive(Debug, Default)]
@@ -42,49 +47,80 @@ impl Drop for Held {
     }
 }
 
+/// A file that is there as soon as it is whole.
+struct Writing {
+    path: PathBuf,
+    file: MemoryFile,
+    files: Files,
+}
+
+impl Write for Writing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for Writing {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        let file = std::mem::take(&mut self.file).finish()?;
+        let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        files.insert(self.path.clone(), Arc::new(file));
+        Ok(())
+    }
+}
+
 impl Overlay {
     /// Adds a file that is open already.
     pub(crate) fn lay_under(&self, path: PathBuf, file: Arc<dyn FileHandle>) {
-        self.base.write().unwrap_or_else(PoisonError::into_inner).insert(path, file);
+        self.write().insert(path, file);
     }
 
-    fn below(&self, path: &Path) -> Option<Arc<dyn FileHandle>> {
-        self.base.read().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<PathBuf, Arc<dyn FileHandle>>> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<PathBuf, Arc<dyn FileHandle>>> {
+        self.files.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Directory for Overlay {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        match self.below(path) {
-            Some(file) => Ok(file),
-            None => self.memory.get_file_handle(path),
-        }
+        let missing = || OpenReadError::FileDoesNotExist(path.to_owned());
+        self.read().get(path).cloned().ok_or_else(missing)
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        match self.base.write().unwrap_or_else(PoisonError::into_inner).remove(path) {
-            Some(_) => Ok(()),
-            None => self.memory.delete(path),
-        }
+        let missing = || DeleteError::FileDoesNotExist(path.to_owned());
+        self.write().remove(path).map(drop).ok_or_else(missing)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        Ok(self.below(path).is_some() || self.memory.exists(path)?)
+        Ok(self.read().contains_key(path))
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        if self.below(path).is_some() {
+        if self.read().contains_key(path) {
             return Err(OpenWriteError::FileAlreadyExists(path.to_owned()));
         }
-        self.memory.open_write(path)
+        let (path, files) = (path.to_owned(), Arc::clone(&self.files));
+        Ok(BufWriter::new(Box::new(Writing { path, file: MemoryFile::default(), files })))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        self.memory.atomic_read(path)
+        let file = self.get_file_handle(path)?;
+        let bytes = file.read_bytes(0..file.len());
+        let unreadable = |error| OpenReadError::wrap_io_error(error, path.to_owned());
+        bytes.map(|bytes| bytes.to_vec()).map_err(unreadable)
     }
 
     fn atomic_write(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        self.memory.atomic_write(path, bytes)
+        self.write().insert(path.to_owned(), Arc::new(OwnedBytes::new(bytes.to_vec())));
+        Ok(())
     }
 
     fn sync_directory(&self) -> io::Result<()> {
