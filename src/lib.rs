@@ -4,6 +4,7 @@
 //! document, [`tools`] shapes both into named tools, and [`mcp`] carries them over a transport. See `ARCHITECTURE.md`.
 
 pub mod cache;
+pub mod check;
 pub mod cli;
 pub mod diagnostics;
 pub mod docs;

@@ -50,7 +50,9 @@ pub fn read(text: &str) -> Option<Block> {
         Err(error) if looks_like_mapping(&body) => {
             let fault = error.to_string();
             let fault = fault.lines().next().unwrap_or_default().trim();
-            let fault = fault.strip_prefix("error: ").unwrap_or(fault).to_owned();
+            let fault = fault.strip_prefix("error: ").unwrap_or(fault);
+            // What the library would have its caller do.
+            let fault = fault.split(", set ").next().unwrap_or(fault).to_owned();
             Some(Block { len, front_matter: FrontMatter::default(), fault: Some(fault) })
         }
         _ => None,

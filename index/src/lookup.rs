@@ -265,7 +265,7 @@ fn shown(name: &str) -> String {
 }
 
 /// `%C3%BA` as a link may spell it; text that does not decode stays as it is.
-fn percent_decoded(text: &str) -> String {
+pub fn percent_decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

@@ -24,14 +24,12 @@ impl MemoryFile {
     /// # Errors
     /// The system refuses to protect its pages.
     pub(crate) fn finish(self) -> io::Result<OwnedBytes> {
-        match self.pages {
-            Some(pages) => Ok(OwnedBytes::new(pages.make_read_only()?).slice(0..self.n_bytes)),
-            None => {
-                let mut bytes = self.start;
-                bytes.shrink_to_fit();
-                Ok(OwnedBytes::new(bytes))
-            }
+        if let Some(pages) = self.pages {
+            return Ok(OwnedBytes::new(pages.make_read_only()?).slice(0..self.n_bytes));
         }
+        let mut bytes = self.start;
+        bytes.shrink_to_fit();
+        Ok(OwnedBytes::new(bytes))
     }
 
     fn grow(&mut self, n_bytes: usize) -> io::Result<()> {

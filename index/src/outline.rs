@@ -1,9 +1,11 @@
 //! What there is to read: the pages of a tree, and the headings of one page.
 
 use crate::error::IndexError;
+use crate::fold::fold;
 use crate::lookup::LookupError;
 use crate::passage::{after, line_starts, shown_start};
 use crate::snapshot::Snapshot;
+use crate::term_lookup::TermLookup;
 
 /// A page in a list of pages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,25 @@ impl Snapshot {
     /// Whether there is a page at exactly this path.
     pub fn has_page(&self, path: &str) -> bool {
         self.page_at(path).is_some()
+    }
+
+    /// The whole text of the page at exactly `path`, as it was decoded.
+    ///
+    /// # Errors
+    /// The index library fails.
+    pub fn text(&self, path: &str) -> Result<Option<String>, IndexError> {
+        self.page_at(path).map(|page| self.page_text(page)).transpose()
+    }
+
+    /// How many sections of a language hold a word, folded as a query's is.
+    ///
+    /// # Errors
+    /// The index library fails.
+    pub fn n_sections_with(&self, lang: &str, word: &str) -> Result<u32, IndexError> {
+        let Some(lang) = self.langs.iter().position(|known| known.code == lang) else {
+            return Ok(0);
+        };
+        TermLookup::new(self, &[lang]).df(lang, &fold(word))
     }
 
     /// The headings of the page at `path`; an anchor there is not looked at.

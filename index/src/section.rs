@@ -69,12 +69,14 @@ pub fn split_sections(text: &str, front_matter_len: usize, dialect: Dialect) -> 
     splitter.finish(text)
 }
 
-const OPTIONS: Options = Options::ENABLE_TABLES
+/// The extensions of Markdown that pages may use.
+pub const OPTIONS: Options = Options::ENABLE_TABLES
     .union(Options::ENABLE_FOOTNOTES)
     .union(Options::ENABLE_STRIKETHROUGH)
     .union(Options::ENABLE_TASKLISTS);
 
-fn lone_cr_to_lf(text: &str) -> String {
+/// The same text, byte for byte as long, with line ends that the parser knows.
+pub fn lone_cr_to_lf(text: &str) -> String {
     if !text.contains('\r') {
         return text.to_owned();
     }
@@ -393,6 +395,11 @@ impl<'a> Splitter<'a> {
         }
         self.sections
     }
+}
+
+/// The id that a heading gives itself (`## Title {#id}`), at its bytes in the Markdown.
+pub fn explicit_id(markdown: &str, heading: &Range<usize>) -> Option<String> {
+    attributes(markdown, heading).and_then(|(_, id)| id)
 }
 
 /// The attribute block at the end of a heading (`{#id .class key=value}`): where it starts, and its id.

@@ -3,6 +3,7 @@
 //! A verb takes its arguments and gives an [`Outcome`]: the text for standard output and whether it holds findings.
 //! Everything else is said on standard error. Exit status: 0 fine, 1 findings, 2 wrong usage or a run that failed.
 
+mod baseline;
 mod completions;
 mod docs_args;
 mod doctor;

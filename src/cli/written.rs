@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
+use botmesh_index::DocsTree;
 use botmesh_index::snapshot::Snapshot;
 use botmesh_index::store::{Extent, Found, Store};
 use botmesh_index::update::Changes;
@@ -30,6 +31,7 @@ pub(super) struct WriteArgs {
 pub(super) struct Written {
     pub(super) snapshot: Snapshot,
     pub(super) changes: Changes,
+    pub(super) tree: DocsTree,
     found: Found,
     is_full: bool,
     folder: IndexFolder,
@@ -55,7 +57,7 @@ pub(super) fn write(docs: &Path, tree: &TreeArgs, args: &WriteArgs) -> Result<Wr
     });
     let (snapshot, changes, found) = written.map_err(|error| failure(&folder.name_in(error)))?;
     let is_full = args.full;
-    Ok(Written { snapshot, changes, found, is_full, folder, took: start.elapsed() })
+    Ok(Written { snapshot, changes, tree, found, is_full, folder, took: start.elapsed() })
 }
 
 impl Written {

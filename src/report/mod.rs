@@ -13,6 +13,9 @@ use std::ops::Range;
 
 use sha2::{Digest, Sha256};
 
+use crate::flow::block::Located;
+use crate::flow::lint;
+
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
@@ -97,6 +100,33 @@ impl Finding {
             identity: String::new(),
             excerpt: Some(excerpt),
         }
+    }
+
+    /// The finding of a flow in `source`; line 1 of the text is line `first_line` of the file.
+    pub fn of_flow(path: &str, source: &str, located: Located, first_line: usize) -> Self {
+        let severity = match located.severity {
+            lint::Severity::Error => Severity::Error,
+            lint::Severity::Warning => Severity::Warning,
+            lint::Severity::Info => Severity::Info,
+        };
+        let (code, message) = (located.code, located.message);
+        let mut finding = Self::at(code, severity, path, message, source, located.span, first_line);
+        finding.hint = located.hint;
+        finding.place = Some(format!("{}#{}", located.flow, located.pointer));
+        finding.identity = located.identity;
+        finding
+    }
+
+    /// The same, with what to do.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same, told apart from others of its rule in the file by a name.
+    pub fn with_identity(mut self, name: &str) -> Self {
+        self.identity = format!("{}\n{name}", self.path);
+        self
     }
 
     /// Stays the same when lines move: 32 hex digits of the code and the names around the place.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::CliError;
 use crate::flow::block::Located;
-use crate::flow::lint;
 use crate::report::{Finding, Severity};
 
 /// Larger files are no flow documents: the canonical form ends at 1 MiB.
@@ -52,18 +51,7 @@ impl File {
 
     /// A finding of the flow library as one of the report.
     pub(super) fn finding(&self, text: &str, located: Located) -> Finding {
-        let severity = match located.severity {
-            lint::Severity::Error => Severity::Error,
-            lint::Severity::Warning => Severity::Warning,
-            lint::Severity::Info => Severity::Info,
-        };
-        let (code, message) = (located.code, located.message);
-        let mut finding =
-            Finding::at(code, severity, self.name.as_str(), message, text, located.span, 1);
-        finding.hint = located.hint;
-        finding.place = Some(format!("{}#{}", located.flow, located.pointer));
-        finding.identity = located.identity;
-        finding
+        Finding::of_flow(&self.name, text, located, 1)
     }
 }
 
