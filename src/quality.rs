@@ -199,6 +199,16 @@ pub fn score(judged: &Judged, results: &[Found]) -> Scores {
     }
 }
 
+/// The grade of a result, if it is one of the sections that answer the query.
+pub fn grade(judged: &Judged, result: &Found) -> Option<u32> {
+    let (path, forms) = (normal_path(&result.path), headings::forms(&result.heading));
+    let expected = judged.relevant.iter().enumerate().map(expected);
+    expected
+        .filter(|one| one.path == path && !one.forms.is_disjoint(&forms))
+        .map(|one| one.grade)
+        .max()
+}
+
 fn expected((at, relevant): (usize, &Relevant)) -> Expected {
     let mut forms = headings::forms(&relevant.heading);
     if relevant.preamble {

@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) target: String,
     pub(super) span: Range<usize>,
     pub(super) is_image: bool,
+    /// Whether it says in which window it opens: a site with a router then leaves it to the browser.
+    pub(super) has_window: bool,
 }
 
 /// A fenced or indented block of code.
@@ -134,17 +136,26 @@ impl Facts {
             None => range.clone(),
         };
         let span = base + span.start..base + span.end;
-        self.links.push(Link { target: target.to_owned(), span, is_image });
+        // Attributes as `markdown-it-attrs` reads them: `[text](target){target="_self"}`.
+        let attributes = markdown[range.end..].strip_prefix('{');
+        let attributes = attributes.and_then(|rest| rest.split_once('}'));
+        let has_window = attributes.is_some_and(|(inside, _)| inside.contains("target="));
+        self.links.push(Link { target: target.to_owned(), span, is_image, has_window });
     }
 
     fn html(&mut self, source: &str, at: usize) {
         for tag in html::tags(source) {
+            let has_window = tag.attributes.iter().any(|attribute| attribute.name == "target");
             for attribute in &tag.attributes {
                 let span = at + attribute.span.start..at + attribute.span.end;
                 let target = attribute.value.clone();
                 match (tag.name.as_str(), attribute.name.as_str()) {
-                    ("a", "href") => self.links.push(Link { target, span, is_image: false }),
-                    ("img", "src") => self.links.push(Link { target, span, is_image: true }),
+                    ("a", "href") => {
+                        self.links.push(Link { target, span, is_image: false, has_window })
+                    }
+                    ("img", "src") => {
+                        self.links.push(Link { target, span, is_image: true, has_window })
+                    }
                     (_, "id") | ("a", "name") => self.ids.push((target, span)),
                     _ => {}
                 }

@@ -21,7 +21,8 @@ pub(super) fn links(
 ) -> Vec<Finding> {
     let from = facts.page.path.as_str();
     let mut findings = Vec::new();
-    for link in &facts.links {
+    let is_free = |link: &&Link| link.has_window && site.dialect == Dialect::VitePress;
+    for link in facts.links.iter().filter(|link| !is_free(link)) {
         match site.target(from, &link.target) {
             Target::Elsewhere | Target::File => {}
             Target::Page { path, fragment } => {

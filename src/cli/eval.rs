@@ -1,5 +1,7 @@
 //! `eval`: how well graded queries are answered, as a gate.
 
+mod against;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -14,10 +16,12 @@ use super::docs_args::{self, TreeArgs, folder};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::quality::{DEPTH, Found, Judged, Scores, normal_path, score};
+use against::Moved;
 
 const EXAMPLES: &str = "Examples:
   botmesh-docs eval queries.jsonl --docs docs --min-ndcg 0.8
   botmesh-docs eval dev.jsonl --corpora corpora --by kind,lang --json
+  botmesh-docs eval queries.jsonl --docs docs --against .index-of-main
 
 A line of the file: {\"query\": \"route rewrites\", \"kind\": \"phrase\", \"lang\": \"en\", \"relevant\":
   [{\"path\": \"en/guide/routing.md\", \"heading\": \"Route Rewrites\", \"grade\": 3, \"group\": 1}]}";
@@ -38,6 +42,9 @@ pub(super) struct EvalArgs {
     /// Fail (exit 1) when nDCG@10 is below this
     #[arg(long, value_name = "X")]
     min_ndcg: Option<f64>,
+    /// Say which queries moved since this index was written, and why
+    #[arg(long, value_name = "INDEX", conflicts_with = "corpora")]
+    against: Option<PathBuf>,
     /// Break the figures down by these
     #[arg(long, value_name = "KEYS", value_delimiter = ',', default_value = "kind,lang,corpus")]
     by: Vec<Key>,
@@ -80,12 +87,18 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let queries = read(&args.queries)?;
     let mut rows: Vec<Row<'_>> = Vec::new();
     let mut missing: BTreeSet<(String, String)> = BTreeSet::new();
+    let before = args.against.as_deref().map(docs_args::written).transpose()?;
+    let mut moved: Vec<Moved<'_>> = Vec::new();
     for (corpus, folder) in folders(args, &queries)? {
         let snapshot = docs_args::read(&folder, &TreeArgs::default(), None)?;
         for judged in
             queries.iter().filter(|judged| corpus.is_none_or(|corpus| judged.corpus == corpus))
         {
             rows.push((judged, score(judged, &ask(&snapshot, judged)?)));
+            if let Some(before) = &before {
+                let compared = against::compare(before, &snapshot, judged);
+                moved.extend(compared.map_err(|error| docs_args::failure(&error))?);
+            }
             let paths = judged.relevant.iter().map(|relevant| normal_path(&relevant.path));
             missing.extend(
                 paths
@@ -106,8 +119,19 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     if let Some(least) = args.min_ndcg.filter(|_| is_low) {
         let _ = writeln!(StandardError, "error: nDCG@10 is too low: {ndcg:.4}, not {least}");
     }
-    let text =
-        if args.json { as_json(&rows, &args.by, &missing) } else { as_table(&rows, &args.by) };
+    let text = if args.json {
+        let mut value = as_json(&rows, &args.by, &missing);
+        if before.is_some() {
+            value["moved"] = against::as_json(&moved);
+        }
+        format!("{value:#}\n")
+    } else {
+        let mut text = as_table(&rows, &args.by);
+        if before.is_some() {
+            text += &against::as_text(&moved, rows.len());
+        }
+        text
+    };
     Ok(Outcome { text, has_findings: is_low })
 }
 
@@ -187,7 +211,7 @@ fn as_table(rows: &[Row<'_>], by: &[Key]) -> String {
     text
 }
 
-fn as_json(rows: &[Row<'_>], by: &[Key], missing: &BTreeSet<(String, String)>) -> String {
+fn as_json(rows: &[Row<'_>], by: &[Key], missing: &BTreeSet<(String, String)>) -> Value {
     let means = |scores: &[&Scores]| {
         let mut value = json!({ "n": scores.len() });
         for (name, mean) in Scores::mean(scores.iter().copied()).columns() {
@@ -203,10 +227,9 @@ fn as_json(rows: &[Row<'_>], by: &[Key], missing: &BTreeSet<(String, String)>) -
         groups_by.insert(key.name().to_owned(), Value::Object(each.collect()));
     }
     let missing = missing.iter().map(|(corpus, path)| json!({ "corpus": corpus, "path": path }));
-    let value = json!({
+    json!({
         "all": means(&all),
         "by": groups_by,
         "not_indexed": missing.collect::<Vec<_>>(),
-    });
-    format!("{value:#}\n")
+    })
 }

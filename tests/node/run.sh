@@ -5,4 +5,4 @@ BOTMESH_DOCS=$1
 export BOTMESH_DOCS
 cd "$(dirname "$0")"
 [ -d node_modules ] || npm ci --no-audit --no-fund
-exec node --test ajv.test.mjs mermaid.test.mjs slugs.test.mjs
+exec node --test ajv.test.mjs mermaid.test.mjs sarif.test.mjs slugs.test.mjs
