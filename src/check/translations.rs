@@ -131,11 +131,11 @@ fn bare_code(text: &str) -> String {
     let mut bare = String::new();
     for line in text.lines() {
         let line = line.trim();
-        if ["#", "//", "--", "<!--", "/*", "*", ";"].iter().any(|mark| line.starts_with(mark)) {
+        if ["#", "//", "<!--", "/*", "*", ";"].iter().any(|mark| line.starts_with(mark)) {
             continue;
         }
         let end =
-            [" #", " //", " --", " /*", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
+            [" #", " //", " /*", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
         let code = &line[..end.unwrap_or(line.len())];
         bare.extend(code.split_whitespace());
     }

@@ -1,5 +1,6 @@
 //! The one integration binary: everything is tried on the real program, from outside.
 
+mod check;
 mod cli;
 mod console;
 mod docs_tools;

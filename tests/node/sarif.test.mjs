@@ -9,7 +9,7 @@ import Ajv from "ajv";
 
 const schemaFile = new URL("node_modules/@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json", import.meta.url);
 const { $schema, id, ...schema } = JSON.parse(readFileSync(schemaFile, "utf8"));
-const validate = new Ajv.default({ strict: false, validateFormats: false }).compile(schema);
+const validate = new Ajv.default({ strict: false, validateFormats: false, unicodeRegExp: false }).compile(schema);
 
 const pages = {
   "en/a b.md": "# A\n\n[x](gone.md) [y](#gone) ![z](gone.png)\n\n```json flow\n{\"version\": 2}\n```\n",
