@@ -338,6 +338,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::scope::Scope;
     use crate::tools::{Context, ToolReply};
 
     const TOOL: Tool = Tool {
@@ -353,6 +354,8 @@ mod tests {
                 "properties":{"timeout":{"type":"boolean"}},"additionalProperties":false}}
         },"required":["document"],"additionalProperties":false}"#,
         output_schema: "{}",
+        scope: Scope::DocsRead,
+        is_read_only: true,
         run: |_: &Context, _| Ok(ToolReply::from(json!({}))),
     };
 

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_outline",
@@ -37,6 +38,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

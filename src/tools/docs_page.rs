@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_page",
@@ -36,6 +37,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

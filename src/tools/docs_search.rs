@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_search",
@@ -46,6 +47,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

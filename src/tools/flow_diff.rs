@@ -4,6 +4,7 @@ use super::flow::{Source, invalid};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
 use crate::flow::diff::diff;
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "flow_diff",
@@ -11,6 +12,8 @@ pub(super) const TOOL: Tool = Tool {
     description: "What changed from left to right, step by step: added, removed, moved and edited steps, and changes outside steps. Steps are matched by id; moving is not changing. Works on invalid and old documents too.",
     input_schema: r#"{"type":"object","properties":{"left":{"type":["object","string"],"description":"The document before"},"right":{"type":["object","string"],"description":"The document after"}},"required":["left","right"],"additionalProperties":false}"#,
     output_schema: r#"{"type":"object","properties":{"changed":{"type":"boolean"},"metadata":{"type":"array","items":{"type":"object"}},"added":{"type":"array","items":{"type":"object"}},"removed":{"type":"array","items":{"type":"object"}},"changedSteps":{"type":"array","items":{"type":"object"}},"before":{"type":"string"},"after":{"type":"string"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

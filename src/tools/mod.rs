@@ -29,6 +29,7 @@ pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};
 
 use crate::docs::DocsHandle;
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 /// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +56,7 @@ pub struct Context {
 }
 
 /// One tool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     /// Name on the wire, `[a-z0-9_]`, at most 40 bytes.
     pub name: &'static str,
@@ -67,8 +68,24 @@ pub struct Tool {
     pub input_schema: &'static str,
     /// JSON Schema of the reply, root `"type": "object"`, nothing `required` at its root.
     pub output_schema: &'static str,
+    /// What a caller must be allowed to.
+    pub scope: Scope,
+    /// Whether a call leaves everything as it is. Clients ask people before one that does not.
+    pub is_read_only: bool,
     /// Runs the tool on arguments that [`arguments::check`] has accepted.
     pub run: fn(&Context, &Arguments) -> Result<ToolReply, ToolError>,
+}
+
+impl Tool {
+    /// The part of the product that the tool belongs to: `docs`, `flow`.
+    pub fn capability(&self) -> &'static str {
+        self.name.split('_').next().unwrap_or_default()
+    }
+
+    /// Capability and what is done with it, as settings name it: `docs.search`, `flow.get_run`.
+    pub fn operation(&self) -> String {
+        self.name.replacen('_', ".", 1)
+    }
 }
 
 /// The tools that `context` can serve, in the order of `tools/list`.
