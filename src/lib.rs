@@ -6,10 +6,12 @@
 pub mod cache;
 pub mod check;
 pub mod cli;
+pub mod config;
 pub mod diagnostics;
 pub mod docs;
 pub mod error;
 pub mod flow;
+pub mod flows;
 pub mod mcp;
 pub mod moment;
 pub mod quality;
