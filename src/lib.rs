@@ -6,6 +6,7 @@
 pub mod cache;
 pub mod check;
 pub mod cli;
+pub mod clients;
 pub mod config;
 pub mod diagnostics;
 pub mod docs;

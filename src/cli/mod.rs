@@ -13,6 +13,7 @@ mod explanation;
 pub mod flow;
 mod hits;
 mod man;
+mod mcp;
 mod outline;
 mod page;
 mod progress;
@@ -70,6 +71,7 @@ enum Verb {
     Doctor(doctor::DoctorArgs),
     /// Check, draw, compare, migrate, format and simulate flow documents
     Flow(flow::FlowArgs),
+    Mcp(mcp::McpArgs),
     Token(token::TokenArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
@@ -139,6 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Eval(args)) => eval::run(&args),
         Some(Verb::Doctor(args)) => doctor::run(&args),
         Some(Verb::Flow(args)) => run_flow(&args),
+        Some(Verb::Mcp(args)) => mcp::run(&args),
         Some(Verb::Token(args)) => token::run(&args),
         Some(Verb::Config(args)) => config::run(&args),
         Some(Verb::Completions(args)) => Ok(completions::run(&args)),

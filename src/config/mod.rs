@@ -218,7 +218,7 @@ fn default(setting: &Setting) -> Set {
 }
 
 /// Whether a value is one that a setting takes.
-fn fits(kind: Kind, value: &Value) -> bool {
+pub fn fits(kind: Kind, value: &Value) -> bool {
     match (kind, value) {
         (Kind::Text | Kind::Folder, Value::Text(text)) => !text.is_empty(),
         (Kind::Choice(words), Value::Text(word)) => words.contains(&word.as_str()),
