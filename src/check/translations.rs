@@ -134,8 +134,7 @@ fn bare_code(text: &str) -> String {
         if ["#", "//", "<!--", "/*", "*", ";"].iter().any(|mark| line.starts_with(mark)) {
             continue;
         }
-        let end =
-            [" #", " //", " /*", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
+        let end = [" #", " //", " /*", " <!--"].iter().filter_map(|mark| line.find(mark)).min();
         let code = &line[..end.unwrap_or(line.len())];
         bare.extend(code.split_whitespace());
     }
