@@ -13,5 +13,6 @@ pub mod flow;
 pub mod mcp;
 pub mod quality;
 pub mod report;
+pub mod scope;
 pub mod suggest;
 pub mod tools;

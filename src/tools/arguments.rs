@@ -12,6 +12,7 @@ use super::Tool;
 use crate::error::{ErrorCode, ToolError};
 use crate::flow::json::Node;
 use crate::flow::reader;
+use crate::scope::Scope;
 use crate::suggest;
 
 /// Levels of nesting that an argument may have.
@@ -352,6 +353,7 @@ mod tests {
             "inputs":{"type":"array","maxItems":2,"items":{"type":["string","object"],
                 "properties":{"timeout":{"type":"boolean"}},"additionalProperties":false}}
         },"required":["document"],"additionalProperties":false}"#,
+        scope: Scope::FlowRead,
         output_schema: "{}",
         run: |_: &Context, _| Ok(ToolReply::from(json!({}))),
     };

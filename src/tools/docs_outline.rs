@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_outline",
@@ -26,6 +27,7 @@ pub(super) const TOOL: Tool = Tool {
         },
         "additionalProperties": false
     }"#,
+    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {

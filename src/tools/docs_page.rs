@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_page",
@@ -25,6 +26,7 @@ pub(super) const TOOL: Tool = Tool {
         "required": ["path"],
         "additionalProperties": false
     }"#,
+    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {

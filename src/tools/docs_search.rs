@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::docs::{self, MAX_REPLY_BYTES};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "docs_search",
@@ -29,6 +30,7 @@ pub(super) const TOOL: Tool = Tool {
         "required": ["query"],
         "additionalProperties": false
     }"#,
+    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {

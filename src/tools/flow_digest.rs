@@ -6,12 +6,14 @@ use super::flow::{Source, open};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
 use crate::flow::digest::{digest, version};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "flow_digest",
     title: "Digest of a flow",
     description: "SHA-256 of the document's canonical JSON (RFC 8785): equal documents have equal digests whatever their key order, spacing or number spelling. Works on invalid and old documents too.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"}},"required":["document"],"additionalProperties":false}"#,
+    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"digest":{"type":"string"},"version":{"type":["integer","null"]},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
     run,
 };

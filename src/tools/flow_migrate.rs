@@ -6,12 +6,14 @@ use super::flow::{Source, open};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
 use crate::flow::migrate::{CURRENT, migrate};
+use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
     name: "flow_migrate",
     title: "Migrate a flow",
     description: "Upgrade a flow document of format version 0 or 1. Answers the new document, the hops applied, and what flow_validate then says. Nothing it does not know is dropped.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"},"target":{"type":"integer","minimum":0,"maximum":2,"description":"Version to reach (2)"}},"required":["document"],"additionalProperties":false}"#,
+    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"document":{"type":"object"},"from":{"type":"integer"},"to":{"type":"integer"},"applied":{"type":"array","items":{"type":"string"}},"issues":{"type":"array","items":{"type":"object"}},"omitted":{"type":"integer"},"valid":{"type":"boolean"},"error":{"type":"object"}}}"#,
     run,
 };

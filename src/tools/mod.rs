@@ -29,6 +29,7 @@ pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};
 
 use crate::docs::DocsHandle;
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 
 /// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +56,7 @@ pub struct Context {
 }
 
 /// One tool.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Tool {
     /// Name on the wire, `[a-z0-9_]`, at most 40 bytes.
     pub name: &'static str,
@@ -67,6 +68,8 @@ pub struct Tool {
     pub input_schema: &'static str,
     /// JSON Schema of the reply, root `"type": "object"`, nothing `required` at its root.
     pub output_schema: &'static str,
+    /// What a caller must be allowed to do.
+    pub scope: Scope,
     /// Runs the tool on arguments that [`arguments::check`] has accepted.
     pub run: fn(&Context, &Arguments) -> Result<ToolReply, ToolError>,
 }
