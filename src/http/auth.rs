@@ -1,7 +1,8 @@
 //! Who calls: the token of a request, and how often a wrong one may be tried.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::header::{AUTHORIZATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -9,8 +10,9 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::rate::Rate;
 use crate::error::{ErrorCode, ToolError};
+use crate::moment::Moment;
 use crate::scope::Scopes;
-use crate::state::Tokens;
+use crate::state::State;
 
 /// The other header that a token may come in.
 const ACCESS_TOKEN: HeaderName = HeaderName::from_static("x-accesstoken");
@@ -27,9 +29,9 @@ const CALL_INTERVAL: Duration = Duration::from_millis(5);
 /// Who may come in.
 pub(super) struct Door {
     /// `None` when everybody may.
-    tokens: Option<Tokens>,
+    state: Option<Arc<State>>,
     failures: Rate<IpAddr>,
-    calls: Rate<i64>,
+    calls: Rate<String>,
 }
 
 /// Who came in.
@@ -37,13 +39,13 @@ pub(super) struct Door {
 pub(super) struct Caller {
     /// What they may do; `None` for everything.
     pub(super) scopes: Option<Scopes>,
-    token: Option<i64>,
+    token: Option<String>,
 }
 
 impl Door {
-    pub(super) fn new(tokens: Option<Tokens>) -> Self {
+    pub(super) fn new(state: Option<Arc<State>>) -> Self {
         Self {
-            tokens,
+            state,
             failures: Rate::new(MAX_FAILURES, FAILURE_INTERVAL),
             calls: Rate::new(MAX_CALLS, CALL_INTERVAL),
         }
@@ -51,12 +53,12 @@ impl Door {
 
     /// Whether tokens are asked for.
     pub(super) fn asks(&self) -> bool {
-        self.tokens.is_some()
+        self.state.is_some()
     }
 
     /// The caller of a request, or the answer that refuses it.
     pub(super) fn enter(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Caller, Response> {
-        let Some(tokens) = &self.tokens else {
+        let Some(state) = &self.state else {
             return Ok(Caller { scopes: None, token: None });
         };
         let now = Instant::now();
@@ -66,7 +68,7 @@ impl Door {
         let Some(secret) = secret(headers) else {
             return Err(unauthenticated(None));
         };
-        match tokens.authenticate(&secret, SystemTime::now()) {
+        match state.tokens().authenticate(&secret, Moment::now()) {
             Ok(Some(token)) => Ok(Caller { scopes: Some(token.scopes), token: Some(token.id) }),
             Ok(None) => {
                 let _ = self.failures.take(&peer, now);
@@ -85,7 +87,7 @@ impl Door {
 
     /// Why a caller must wait with its next call.
     pub(super) fn refuse_call(&self, caller: &Caller) -> Option<ToolError> {
-        let wait = self.calls.take(&caller.token?, Instant::now()).err()?;
+        let wait = self.calls.take(caller.token.as_ref()?, Instant::now()).err()?;
         let message = "too many calls with this token";
         let hint = "wait for `retry_after_ms` milliseconds, then repeat the call";
         let error = ToolError::new(ErrorCode::RateLimited, message).with_hint(hint);
@@ -115,7 +117,8 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
 fn unauthenticated(error: Option<&str>) -> Response {
     let error = error.map_or(String::new(), |error| format!(", error=\"{error}\""));
     let challenge = format!("Bearer realm=\"botmesh-docs\"{error}");
-    let text = "a token is needed: `Authorization: Bearer TOKEN`; `botmesh-docs token create` makes one\n";
+    let text =
+        "a token is needed: `Authorization: Bearer TOKEN`; `botmesh-docs token create` makes one\n";
     (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, challenge)], text).into_response()
 }
 

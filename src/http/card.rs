@@ -37,7 +37,8 @@ pub(super) async fn handle(State(app): State<Arc<App>>, request: Request) -> Res
         Method::OPTIONS => return (StatusCode::NO_CONTENT, CORS).into_response(),
         _ => {
             let allow = [(ALLOW, "GET, HEAD, OPTIONS")];
-            return (StatusCode::METHOD_NOT_ALLOWED, allow, "read the card with GET\n").into_response();
+            return (StatusCode::METHOD_NOT_ALLOWED, allow, "read the card with GET\n")
+                .into_response();
         }
     }
     let card = card(&app, request.headers());

@@ -1,13 +1,11 @@
 //! Connections: how many, how long they may idle, and how they end.
 
-use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
-use axum::response::Response;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -35,7 +33,11 @@ const MAX_HEADERS: usize = 100;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves connections until `closing` is over, then gives those in flight their time.
-pub(super) async fn serve(listener: TcpListener, router: Router, closing: impl Future<Output = ()>) {
+pub(super) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    closing: impl Future<Output = ()>,
+) {
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut builder = http1::Builder::new();
@@ -68,7 +70,7 @@ pub(super) async fn serve(listener: TcpListener, router: Router, closing: impl F
             let mut request: Request = request.map(axum::body::Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
             let router = router.clone();
-            async move { Ok::<Response, Infallible>(router.oneshot(request).await.into_ok()) }
+            router.oneshot(request)
         });
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);

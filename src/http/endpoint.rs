@@ -142,7 +142,9 @@ fn refuse_types(headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
         return Some((StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
     }
     let accepts = |value: &str| {
-        value.split(',').any(|one| ["application/json", "application/*", "*/*"].contains(&&*media(one)))
+        value
+            .split(',')
+            .any(|one| ["application/json", "application/*", "*/*"].contains(&&*media(one)))
     };
     let mut accept = headers.get_all(ACCEPT).iter().peekable();
     if accept.peek().is_some() && !accept.any(|value| value.to_str().is_ok_and(accepts)) {
@@ -180,7 +182,8 @@ fn is_modern(facts: &HttpFacts) -> bool {
 async fn body(request: Request) -> Result<String, (StatusCode, Fault)> {
     let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, Fault::too_long(MAX_BODY_BYTES));
     let declared = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    if declared.and_then(|value| value.parse().ok()).is_some_and(|n: u64| n > MAX_BODY_BYTES as u64) {
+    if declared.and_then(|value| value.parse().ok()).is_some_and(|n: u64| n > MAX_BODY_BYTES as u64)
+    {
         return Err(too_large());
     }
     let reading = Limited::new(request.into_body(), MAX_BODY_BYTES).collect();

@@ -29,12 +29,16 @@ impl Guard {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
         if hosts.next().is_some() || !host.is_some_and(|host| self.knows(without_port(host))) {
-            return Some("the `Host` of the request is not one of this server's: name it with `--allow-host`");
+            return Some(
+                "the `Host` of the request is not one of this server's: name it with `--allow-host`",
+            );
         }
         for origin in headers.get_all(ORIGIN) {
             let host = origin.to_str().ok().and_then(host_of_url);
             if !host.is_some_and(|host| self.knows(host)) {
-                return Some("the `Origin` of the request is not one of this server's: name it with `--allow-host`");
+                return Some(
+                    "the `Origin` of the request is not one of this server's: name it with `--allow-host`",
+                );
             }
         }
         None

@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use crate::mcp::session::Server;
+use crate::state::State;
 use auth::Door;
 use guard::Guard;
 use metrics::Metrics;
@@ -49,12 +50,8 @@ pub struct Options {
     pub public_url: Option<String>,
     /// Hosts that requests may name besides loopback's.
     pub hosts: Vec<String>,
-    /// Whether everybody may do everything; only on loopback.
-    pub insecure_no_auth: bool,
     /// Whether `GET /mcp/server-card` answers.
     pub server_card: bool,
-    /// Whether logs hold what was searched for.
-    pub log_queries: bool,
 }
 
 /// What all requests share.
@@ -76,7 +73,7 @@ struct App {
 pub fn serve(
     server: Server,
     options: Options,
-    door: Option<crate::state::Tokens>,
+    state: Option<Arc<State>>,
     announce: impl FnOnce(&str),
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -85,7 +82,7 @@ pub fn serve(
         let address = listener.local_addr()?;
         let closing = server.context().closing.clone();
         let app = Arc::new(App {
-            door: Door::new(door),
+            door: Door::new(state),
             guard: Guard::new(&options, address),
             metrics: Metrics::default(),
             calls: Arc::new(Semaphore::new(MAX_CALLS)),

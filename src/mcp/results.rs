@@ -137,9 +137,9 @@ fn definition(revision: Revision, tool: &Tool) -> Value {
     }
     if rules.annotations {
         let annotations = json!({
-            "readOnlyHint": true,
+            "readOnlyHint": tool.is_read_only,
             "destructiveHint": false,
-            "idempotentHint": true,
+            "idempotentHint": tool.is_read_only,
             "openWorldHint": false,
         });
         definition.insert("annotations".to_owned(), annotations);

@@ -12,7 +12,6 @@ use super::Tool;
 use crate::error::{ErrorCode, ToolError};
 use crate::flow::json::Node;
 use crate::flow::reader;
-use crate::scope::Scope;
 use crate::suggest;
 
 /// Levels of nesting that an argument may have.
@@ -339,6 +338,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::scope::Scope;
     use crate::tools::{Context, ToolReply};
 
     const TOOL: Tool = Tool {
@@ -353,8 +353,9 @@ mod tests {
             "inputs":{"type":"array","maxItems":2,"items":{"type":["string","object"],
                 "properties":{"timeout":{"type":"boolean"}},"additionalProperties":false}}
         },"required":["document"],"additionalProperties":false}"#,
-        scope: Scope::FlowRead,
         output_schema: "{}",
+        scope: Scope::DocsRead,
+        is_read_only: true,
         run: |_: &Context, _| Ok(ToolReply::from(json!({}))),
     };
 

@@ -27,7 +27,6 @@ pub(super) const TOOL: Tool = Tool {
         },
         "additionalProperties": false
     }"#,
-    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {
@@ -39,6 +38,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

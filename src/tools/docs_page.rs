@@ -26,7 +26,6 @@ pub(super) const TOOL: Tool = Tool {
         "required": ["path"],
         "additionalProperties": false
     }"#,
-    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {
@@ -38,6 +37,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

@@ -30,7 +30,6 @@ pub(super) const TOOL: Tool = Tool {
         "required": ["query"],
         "additionalProperties": false
     }"#,
-    scope: Scope::DocsRead,
     output_schema: r#"{
         "type": "object",
         "properties": {
@@ -48,6 +47,8 @@ pub(super) const TOOL: Tool = Tool {
             "error": {"type": "object"}
         }
     }"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run,
 };
 

@@ -16,8 +16,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Analyze a flow",
     description: "Validate, lint and draw a flow: diagnostics (loops, dead ends, unset variables, channel limits, translations) and a Mermaid or JSON graph. Pass the flows it calls as subflows. Use it when flow_validate finds nothing.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"},"subflows":{"type":"array","maxItems":32,"items":{"type":["object","string"]},"description":"Documents of the flows it calls or starts; [] means there are none"},"format":{"type":"string","enum":["mermaid","json"],"description":"Graph format (mermaid)"},"direction":{"type":"string","enum":["TD","LR","TB","RL","BT"],"description":"Graph direction (TD)"},"reach":{"type":"string","minLength":1,"maxLength":64,"description":"Step id: also answer the shortest script of inputs that gets there"}},"required":["document"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"omitted":{"type":"integer"},"summary":{"type":"object"},"diagnostics":{"type":"array","items":{"type":"object"}},"counts":{"type":"object"},"suppressed":{"type":"object"},"mermaid":{"type":"string"},"graph":{"type":"object"},"reach":{"type":"object"},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

@@ -11,8 +11,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Compare two flows",
     description: "What changed from left to right, step by step: added, removed, moved and edited steps, and changes outside steps. Steps are matched by id; moving is not changing. Works on invalid and old documents too.",
     input_schema: r#"{"type":"object","properties":{"left":{"type":["object","string"],"description":"The document before"},"right":{"type":["object","string"],"description":"The document after"}},"required":["left","right"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"changed":{"type":"boolean"},"metadata":{"type":"array","items":{"type":"object"}},"added":{"type":"array","items":{"type":"object"}},"removed":{"type":"array","items":{"type":"object"}},"changedSteps":{"type":"array","items":{"type":"object"}},"before":{"type":"string"},"after":{"type":"string"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

@@ -13,8 +13,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Digest of a flow",
     description: "SHA-256 of the document's canonical JSON (RFC 8785): equal documents have equal digests whatever their key order, spacing or number spelling. Works on invalid and old documents too.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"}},"required":["document"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"digest":{"type":"string"},"version":{"type":["integer","null"]},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

@@ -13,8 +13,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Migrate a flow",
     description: "Upgrade a flow document of format version 0 or 1. Answers the new document, the hops applied, and what flow_validate then says. Nothing it does not know is dropped.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"},"target":{"type":"integer","minimum":0,"maximum":2,"description":"Version to reach (2)"}},"required":["document"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"document":{"type":"object"},"from":{"type":"integer"},"to":{"type":"integer"},"applied":{"type":"array","items":{"type":"string"}},"issues":{"type":"array","items":{"type":"object"}},"omitted":{"type":"integer"},"valid":{"type":"boolean"},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

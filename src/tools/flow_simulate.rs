@@ -15,8 +15,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Simulate a flow",
     description: "Run a valid flow on scripted replies and handler results; no phone, clock or network. Answers the transcript, steps visited and missed, final variables and how it ended. Use it to test a flow.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"},"subflows":{"type":"array","maxItems":32,"items":{"type":["object","string"]},"description":"Documents of the flows it calls"},"inputs":{"type":"array","maxItems":1000,"items":{"type":["string","object"],"properties":{"timeout":{"type":"boolean"},"type":{"type":"string"}},"additionalProperties":false},"description":"Replies in order: text, {\"timeout\":true} or {\"type\":\"image\"}"},"variables":{"type":"object","description":"Starting values; also \"contact.name\" etc."},"handlers":{"type":"object","additionalProperties":{"type":"array","items":{"type":"object"}},"description":"Handler name to results in order: {\"value\":…} or {\"error\":true}; the last repeats"},"locale":{"type":"string"},"maxSteps":{"type":"integer","minimum":1,"maximum":10000,"description":"Step limit (500)"}},"required":["document"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"status":{"type":"string"},"outcome":{"type":"string"},"at":{"type":"string"},"transcript":{"type":"array","items":{"type":"object"}},"visited":{"type":"array","items":{"type":"string"}},"variables":{"type":"object"},"output":{"type":"object"},"unusedInputs":{"type":"integer"},"coverage":{"type":"object"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

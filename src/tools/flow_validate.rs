@@ -12,8 +12,9 @@ pub(super) const TOOL: Tool = Tool {
     title: "Validate a flow",
     description: "Check a bot's flow document (JSON object, or a string holding one). Every issue has a JSON Pointer, a message and often a hint. Use it after each edit, before flow_analyze. An invalid document is a normal answer.",
     input_schema: r#"{"type":"object","properties":{"document":{"type":["object","string"],"description":"The flow document"}},"required":["document"],"additionalProperties":false}"#,
-    scope: Scope::FlowRead,
     output_schema: r#"{"type":"object","properties":{"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"omitted":{"type":"integer"},"summary":{"type":"object"},"error":{"type":"object"}}}"#,
+    scope: Scope::FlowRead,
+    is_read_only: true,
     run,
 };
 

@@ -68,10 +68,24 @@ pub struct Tool {
     pub input_schema: &'static str,
     /// JSON Schema of the reply, root `"type": "object"`, nothing `required` at its root.
     pub output_schema: &'static str,
-    /// What a caller must be allowed to do.
+    /// What a caller must be allowed to.
     pub scope: Scope,
+    /// Whether a call leaves everything as it is. Clients ask people before one that does not.
+    pub is_read_only: bool,
     /// Runs the tool on arguments that [`arguments::check`] has accepted.
     pub run: fn(&Context, &Arguments) -> Result<ToolReply, ToolError>,
+}
+
+impl Tool {
+    /// The part of the product that the tool belongs to: `docs`, `flow`.
+    pub fn capability(&self) -> &'static str {
+        self.name.split('_').next().unwrap_or_default()
+    }
+
+    /// Capability and what is done with it, as settings name it: `docs.search`, `flow.get_run`.
+    pub fn operation(&self) -> String {
+        self.name.replacen('_', ".", 1)
+    }
 }
 
 /// The tools that `context` can serve, in the order of `tools/list`.

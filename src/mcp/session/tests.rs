@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Server, Session, Transport};
 use crate::error::{ErrorCode, ToolError};
+use crate::scope::Scope;
 use crate::tools::{Context, Tool};
 
 const ANY_OBJECT: &str = "{\n  \"type\": \"object\"\n}";
@@ -19,6 +20,8 @@ pub(crate) static ECHO: Tool = Tool {
     description: "Gives back its arguments.",
     input_schema: ARGUMENTS,
     output_schema: ANY_OBJECT,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run: |_, arguments| Ok(Value::Object(arguments.values().clone()).into()),
 };
 
@@ -28,6 +31,8 @@ pub(crate) static FAIL: Tool = Tool {
     description: "Fails.",
     input_schema: ARGUMENTS,
     output_schema: ANY_OBJECT,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run: |_, arguments| {
         assert!(arguments.get("panic").is_none(), "as asked");
         let error = ToolError::new(ErrorCode::NotFound, "page not found: `a.md`");

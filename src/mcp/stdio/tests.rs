@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::serve;
 use crate::error::{ErrorCode, ToolError};
 use crate::mcp::session::Server;
+use crate::scope::Scope;
 use crate::tools::{Context, Tool};
 
 /// Waits until the server closes, as a search does whose index never comes.
@@ -17,6 +18,8 @@ static WAIT: Tool = Tool {
     description: "Waits.",
     input_schema: r#"{"type":"object"}"#,
     output_schema: r#"{"type":"object"}"#,
+    scope: Scope::DocsRead,
+    is_read_only: true,
     run: |context, _| match context.closing.wait_for(|| None::<()>) {
         Some(()) => unreachable!("there is nothing to find"),
         None => Err(ToolError::new(ErrorCode::Unavailable, "the index is not ready")),
@@ -26,6 +29,7 @@ static WAIT: Tool = Tool {
 /// Never ends.
 static HANG: Tool = Tool {
     name: "docs_hang",
+    scope: Scope::DocsRead,
     run: |_, _| {
         loop {
             thread::park();
