@@ -7,7 +7,7 @@ use tracing_subscriber::EnvFilter;
 /// Names the events that are shown, e.g. `botmesh_docs=debug`.
 const FILTER_VARIABLE: &str = "RUST_LOG";
 
-const DEFAULT_FILTER: &str = "warn";
+const DEFAULT_FILTER: &str = "warn,botmesh_docs::http=info";
 
 /// Shows diagnostics from now on. A filter that cannot be read is reported and the default is used instead.
 pub fn start() {

@@ -130,13 +130,17 @@ impl DocsHandle {
         Ok(handle)
     }
 
+    /// The last complete snapshot, or why there is none; `None` while the first one is made.
+    pub fn peek(&self) -> Option<Result<Arc<Snapshot>, String>> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The last complete snapshot. Waits for the first one, as long as the server lives.
     ///
     /// # Errors
     /// `unavailable` while there is none yet, `internal` when the docs cannot be indexed.
     pub fn snapshot(&self, closing: &Closing) -> Result<Arc<Snapshot>, ToolError> {
-        let look = || self.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match closing.wait_for(look) {
+        match closing.wait_for(|| self.peek()) {
             Some(Ok(snapshot)) => Ok(snapshot),
             Some(Err(reason)) => {
                 let message = format!("docs cannot be indexed: {reason}");

@@ -1,5 +1,7 @@
 //! Errors as users meet them: a code that never changes, one sentence, and what to do next.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 /// What kind of failure it is. The names are part of the contract and never change.
@@ -44,12 +46,14 @@ pub struct ToolError {
     pub message: String,
     /// What to do next, when there is something to do.
     pub hint: Option<String>,
+    /// How long the caller should wait before the same call.
+    pub retry_after: Option<Duration>,
 }
 
 impl ToolError {
     /// An error without a hint.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, retry_after: None }
     }
 
     /// The same error with what to do next.
@@ -59,7 +63,14 @@ impl ToolError {
         self
     }
 
-    /// The error as a value: `{ code, message, retryable, hint? }`.
+    /// The same error with how long to wait.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// The error as a value: `{ code, message, retryable, hint?, retry_after_ms? }`.
     pub fn to_value(&self) -> serde_json::Value {
         let mut value = serde_json::json!({
             "code": self.code,
@@ -68,6 +79,9 @@ impl ToolError {
         });
         if let Some(hint) = &self.hint {
             value["hint"] = hint.as_str().into();
+        }
+        if let Some(wait) = self.retry_after {
+            value["retry_after_ms"] = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).into();
         }
         value
     }

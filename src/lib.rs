@@ -13,6 +13,7 @@ pub mod docs;
 pub mod error;
 pub mod flow;
 pub mod flows;
+pub mod http;
 pub mod mcp;
 pub mod moment;
 pub mod quality;

@@ -65,7 +65,9 @@ impl Facts {
             code: Vec::new(),
             names: BTreeSet::new(),
             numbers: BTreeSet::new(),
-            has_includes: INCLUDES.iter().any(|mark| text.contains(mark)),
+            // A page of front matter alone is filled by the site's layout.
+            has_includes: INCLUDES.iter().any(|mark| text.contains(mark))
+                || base > 0 && text[base..].trim().is_empty(),
         };
         facts.walk(&markdown, base);
         facts
@@ -91,7 +93,7 @@ impl Facts {
                     self.link(&dest_url, markdown, &range, base, true);
                 }
                 Event::Start(Tag::HtmlBlock) => {
-                    self.html(&markdown[range.clone()], base + range.start)
+                    self.html(&markdown[range.clone()], base + range.start);
                 }
                 Event::InlineHtml(tag) => self.html(&tag, base + range.start),
                 Event::Start(Tag::CodeBlock(kind)) => {
@@ -151,10 +153,10 @@ impl Facts {
                 let target = attribute.value.clone();
                 match (tag.name.as_str(), attribute.name.as_str()) {
                     ("a", "href") => {
-                        self.links.push(Link { target, span, is_image: false, has_window })
+                        self.links.push(Link { target, span, is_image: false, has_window });
                     }
                     ("img", "src") => {
-                        self.links.push(Link { target, span, is_image: true, has_window })
+                        self.links.push(Link { target, span, is_image: true, has_window });
                     }
                     (_, "id") | ("a", "name") => self.ids.push((target, span)),
                     _ => {}

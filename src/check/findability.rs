@@ -16,7 +16,7 @@ use crate::report::Finding;
 /// So many hits are looked through before another query is tried.
 const FIRST_HITS: usize = 3;
 /// So many of a heading's words are asked for.
-const MAX_WORDS: usize = 4;
+const MAX_WORDS: usize = 6;
 
 pub(super) fn findings(site: &Site<'_>, snapshot: &Snapshot) -> Result<Vec<Finding>, IndexError> {
     let mut groups: BTreeMap<(&str, String), Vec<(&Facts, &Section)>> = BTreeMap::new();
@@ -95,7 +95,7 @@ fn rarest_words<'h>(
     lang: &str,
     heading: &'h str,
 ) -> Result<Vec<&'h str>, IndexError> {
-    let mut words = Vec::new();
+    let mut words: Vec<(u32, usize, &str)> = Vec::new();
     for (at, written) in heading.split_whitespace().enumerate() {
         let mut parts: Vec<String> = Vec::new();
         terms::cut(written, |term| {
@@ -107,7 +107,8 @@ fn rarest_words<'h>(
         for part in &parts {
             rarest = rarest.min(snapshot.n_sections_with(lang, part)?);
         }
-        if !parts.is_empty() {
+        let is_new = !words.iter().any(|(.., word)| fold(word) == fold(written));
+        if !parts.is_empty() && is_new {
             words.push((rarest, at, written));
         }
     }

@@ -95,7 +95,7 @@ mod tests {
     fn attributes_are_found_and_nothing_hangs() {
         for (source, expected) in [
             (r#"<a href="x.md">t</a>"#, "a:href=x.md"),
-            (r#"<IMG alt='a' SRC='b.png' />"#, "img:alt=a,src=b.png"),
+            (r"<IMG alt='a' SRC='b.png' />", "img:alt=a,src=b.png"),
             (r#"<!-- <a href="no"> --><a id="yes">"#, "a:id=yes"),
             (r#"<script>const a = '<a href="no">'</script><b id="x">"#, "script:;b:id=x"),
             (r#"<a href="open"#, "a:"),

@@ -122,21 +122,15 @@ pub(super) fn duplicate_ids(facts: &Facts) -> Vec<Finding> {
     let mut first: BTreeMap<&str, usize> = BTreeMap::new();
     let mut findings = Vec::new();
     for (id, span) in &facts.ids {
-        match first.get(id.as_str()) {
-            Some(line) => {
-                let message = format!("id stands twice on this page: `{id}`, first in line {line}");
-                let hint = "give one of them another id: links find the first alone";
-                findings.push(
-                    found(Rule::DuplicateAnchor, facts, span, message)
-                        .with_hint(hint)
-                        .with_identity(id),
-                );
-            }
-            None => {
-                let line = crate::flow::reader::position(&facts.page.text, span.start).0;
-                first.insert(id, line);
-            }
-        }
+        let line = || crate::flow::reader::position(&facts.page.text, span.start).0;
+        let Some(line) = first.get(id.as_str()) else {
+            first.insert(id, line());
+            continue;
+        };
+        let message = format!("id stands twice on this page: `{id}`, first in line {line}");
+        let hint = "give one of them another id: links find the first alone";
+        let finding = found(Rule::DuplicateAnchor, facts, span, message);
+        findings.push(finding.with_hint(hint).with_identity(id));
     }
     findings
 }

@@ -1,10 +1,14 @@
-//! `serve`, and the program without a verb: the MCP server on standard input and output.
+//! `serve`, and the program without a verb: the MCP server on standard input and output, or over HTTP.
+
+mod over_http;
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+
+use over_http::HttpArgs;
 
 use super::docs_args::{DocsSettings, TreeArgs, written};
 use super::{Failure, Outcome};
@@ -22,9 +26,10 @@ const EXAMPLES: &str = "Examples:
   botmesh-docs serve --docs docs
   botmesh-docs serve --docs docs --index .index
   botmesh-docs serve --docs docs --flows flows --state .state
+  botmesh-docs serve --docs docs --http 127.0.0.1:6060 --state .state
   BOTMESH_DOCS_DIR=docs botmesh-docs";
 
-/// Serve MCP over standard input and output
+/// Serve MCP over standard input and output, or over HTTP
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ServeArgs {
@@ -48,6 +53,8 @@ pub struct ServeArgs {
     state: Option<PathBuf>,
     #[command(flatten)]
     tree: TreeArgs,
+    #[command(flatten)]
+    http: HttpArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -76,6 +83,7 @@ impl ServeArgs {
         ];
         let texts = texts.into_iter().filter_map(|(key, text)| Some((key, Value::Text(text?))));
         flags.extend(texts);
+        flags.extend(self.http.flags());
         self.tree.config.load(flags)
     }
 }
@@ -86,7 +94,11 @@ pub(super) fn run(args: &ServeArgs) -> Result<Outcome, Failure> {
     let context = context(&config)?;
     let tools = offered(&config, &context)?;
     let server = Server::with_tools(context, tools);
-    stdio::serve(server, io::stdin(), io::stdout()).map_err(|error| cannot_start(&error))?;
+    if args.http.is_asked() {
+        args.http.serve(&config, server)?;
+    } else {
+        stdio::serve(server, io::stdin(), io::stdout()).map_err(|error| cannot_start(&error))?;
+    }
     Ok(Outcome::default())
 }
 

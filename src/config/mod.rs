@@ -8,6 +8,7 @@ pub mod settings;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -23,8 +24,6 @@ pub enum Value {
     Text(String),
     /// On or off.
     Switch(bool),
-    /// A number.
-    Number(u64),
     /// Texts in their order.
     List(Vec<String>),
 }
@@ -36,7 +35,6 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => write!(out, "{}", json!(text)),
             Self::Switch(is_on) => write!(out, "{is_on}"),
-            Self::Number(number) => write!(out, "{number}"),
             Self::List(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
                 write!(out, "[{}]", texts.join(", "))
@@ -185,14 +183,6 @@ impl Config {
         self.set(key).value == Some(Value::Switch(true))
     }
 
-    /// The number of a setting.
-    pub fn number(&self, key: &str) -> u64 {
-        match self.set(key).value {
-            Some(Value::Number(number)) => number,
-            _ => 0,
-        }
-    }
-
     /// The texts of a setting.
     pub fn list(&self, key: &str) -> &[String] {
         match &self.set(key).value {
@@ -211,7 +201,6 @@ fn default(setting: &Setting) -> Set {
         Default::Unset => None,
         Default::Text(text) => Some(Value::Text(text.to_owned())),
         Default::Switch(is_on) => Some(Value::Switch(is_on)),
-        Default::Number(number) => Some(Value::Number(number)),
         Default::Empty => Some(Value::List(Vec::new())),
     };
     Set { value, source: Source::Default }
@@ -220,7 +209,8 @@ fn default(setting: &Setting) -> Set {
 /// Whether a value is one that a setting takes.
 pub fn fits(kind: Kind, value: &Value) -> bool {
     match (kind, value) {
-        (Kind::Text | Kind::Folder, Value::Text(text)) => !text.is_empty(),
+        (Kind::Folder, Value::Text(text)) => !text.is_empty(),
+        (Kind::Address, Value::Text(text)) => text.parse::<SocketAddr>().is_ok(),
         (Kind::Choice(words), Value::Text(word)) => words.contains(&word.as_str()),
         (Kind::Url, Value::Text(text)) => {
             let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
@@ -229,7 +219,6 @@ pub fn fits(kind: Kind, value: &Value) -> bool {
                 !rest.is_empty() && !rest.starts_with('/') && rest.chars().all(is_plain)
             })
         }
-        (Kind::Number(least, most), Value::Number(number)) => (least..=most).contains(number),
         (Kind::Switch, Value::Switch(_)) | (Kind::List, Value::List(_)) => true,
         _ => false,
     }

@@ -3,18 +3,16 @@
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Any text that is not empty.
-    Text,
     /// A folder; in a file it is relative to the file's own folder.
     Folder,
     /// One of these words.
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Switch,
-    /// A whole number from the first to the second.
-    Number(u64, u64),
     /// A list of texts.
     List,
+    /// An IP address and a port.
+    Address,
     /// An `http://` or `https://` URL without query and fragment.
     Url,
 }
@@ -23,15 +21,14 @@ impl Kind {
     /// What it takes, in words that follow "must be".
     pub fn wanted(self) -> String {
         match self {
-            Self::Text => "a text that is not empty".to_owned(),
             Self::Folder => "the path of a folder".to_owned(),
             Self::Choice(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", words.join(", "))
             }
             Self::Switch => "true or false".to_owned(),
-            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::List => "a list of texts".to_owned(),
+            Self::Address => "an address with a port, like 127.0.0.1:6060".to_owned(),
             Self::Url => "an http:// or https:// URL without ? and #".to_owned(),
         }
     }
@@ -46,8 +43,6 @@ pub enum Default {
     Text(&'static str),
     /// This.
     Switch(bool),
-    /// This number.
-    Number(u64),
     /// The empty list.
     Empty,
 }
@@ -69,11 +64,6 @@ const fn setting(key: &'static str, kind: Kind, default: Default) -> Setting {
     Setting { key, kind, default, variables: &[] }
 }
 
-/// Smallest reply that still holds a hit and the way to the rest.
-const MIN_OUTPUT_BYTES: u64 = 4_096;
-/// Larger replies are refused or cut by every client known.
-const MAX_OUTPUT_BYTES: u64 = 1_048_576;
-
 /// All settings, table by table.
 pub const SETTINGS: &[Setting] = &[
     Setting {
@@ -85,25 +75,17 @@ pub const SETTINGS: &[Setting] = &[
     setting("docs.exclude", Kind::List, Default::Empty),
     setting("docs.anchors", Kind::Choice(&["auto", "github", "vitepress"]), Default::Text("auto")),
     setting("docs.watch", Kind::Choice(&["auto", "poll", "off"]), Default::Text("auto")),
-    setting("http.addr", Kind::Text, Default::Text("127.0.0.1:6060")),
+    setting("http.addr", Kind::Address, Default::Text("127.0.0.1:6060")),
     setting("http.public_url", Kind::Url, Default::Unset),
     setting("http.allowed_hosts", Kind::List, Default::Empty),
-    setting("http.allowed_origins", Kind::List, Default::Empty),
     setting("mcp.include", Kind::List, Default::Empty),
     setting("mcp.exclude", Kind::List, Default::Empty),
     setting("mcp.server_card", Kind::Switch, Default::Switch(true)),
-    setting(
-        "mcp.max_output_bytes",
-        Kind::Number(MIN_OUTPUT_BYTES, MAX_OUTPUT_BYTES),
-        Default::Number(32_768),
-    ),
     setting("flows.dir", Kind::Folder, Default::Unset),
     Setting {
         variables: &[crate::state::FOLDER_VARIABLE],
         ..setting("state.dir", Kind::Folder, Default::Unset)
     },
-    setting("logs.format", Kind::Choice(&["text", "json"]), Default::Text("text")),
-    setting("logs.queries", Kind::Switch, Default::Switch(false)),
 ];
 
 /// The setting of a key.

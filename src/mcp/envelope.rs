@@ -78,6 +78,8 @@ pub enum FaultKind {
     InvalidParams,
     /// A stateless request under a revision that we do not serve.
     UnsupportedVersion,
+    /// The headers of a stateless request are not what its body says.
+    HeaderMismatch,
     /// A fault of the server.
     Internal,
 }
@@ -90,6 +92,7 @@ impl FaultKind {
             Self::NoMessage | Self::TooLong | Self::Batch => -32600,
             Self::UnknownMethod => -32601,
             Self::IncompleteMeta | Self::InvalidParams => -32602,
+            Self::HeaderMismatch => -32020,
             Self::UnsupportedVersion => -32022,
             Self::Internal => -32603,
         }

@@ -21,6 +21,12 @@ pub(super) fn is_modern(params: Option<&RawValue>) -> bool {
     !matches!(meta(params), [Member::Absent, ..])
 }
 
+/// The version that a stateless request names, when it can be read.
+pub(super) fn version(params: Option<&RawValue>) -> Option<String> {
+    let [version, ..] = meta(params);
+    version.string().map(Into::into)
+}
+
 /// Checks what a stateless request must carry.
 pub(super) fn check_modern(params: Option<&RawValue>) -> Result<(), Fault> {
     let incomplete = |message: String| Err(Fault::new(FaultKind::IncompleteMeta, message));

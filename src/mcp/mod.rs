@@ -7,6 +7,7 @@
 pub mod envelope;
 mod era;
 pub mod frame;
+pub mod http_facts;
 mod instructions;
 mod members;
 mod output;

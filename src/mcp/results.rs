@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::era;
+use super::http_facts::Trace;
 use super::revision::Revision;
 use crate::error::ToolError;
 use crate::tools::{Tool, ToolReply};
@@ -45,15 +46,33 @@ pub(super) fn discover(revision: Revision, instructions: &str) -> Value {
 }
 
 /// The result of `tools/list`.
-pub(super) fn tools_list(revision: Revision, tools: &[&'static Tool]) -> Value {
-    let tools: Vec<Value> = tools.iter().map(|tool| definition(revision, tool)).collect();
-    complete(revision, Caching::Public, json!({ "tools": tools }))
+pub(super) fn tools_list(
+    revision: Revision,
+    tools: impl Iterator<Item = &'static Tool>,
+    is_private: bool,
+) -> Value {
+    let tools: Vec<Value> = tools.map(|tool| definition(revision, tool)).collect();
+    let caching = if is_private { Caching::Private } else { Caching::Public };
+    complete(revision, caching, json!({ "tools": tools }))
 }
 
-/// The result of `tools/call`. A failed call is a result, too: its sentence is for the model.
-pub(super) fn tools_call(revision: Revision, reply: Result<ToolReply, ToolError>) -> Value {
+/// The result of `tools/call`. A failed call is a result, too: its sentence is for the model. Over HTTP the text is the
+/// value as JSON, and both name the request.
+pub(super) fn tools_call(
+    revision: Revision,
+    trace: Option<&Trace>,
+    reply: Result<ToolReply, ToolError>,
+) -> Value {
     let is_error = reply.is_err();
     let (text, value) = match reply {
+        reply if trace.is_some() => {
+            let mut value = match reply {
+                Ok(reply) => reply.value,
+                Err(error) => json!({ "error": error.to_value() }),
+            };
+            value["trace"] = trace.map(Trace::to_value).into();
+            (value.to_string(), value)
+        }
         Ok(ToolReply { value, text: Some(text) }) => (text, value),
         Ok(ToolReply { value, text: None }) => (format!("{value:#}"), value),
         Err(error) => {
@@ -76,6 +95,7 @@ pub(super) fn tools_call(revision: Revision, reply: Result<ToolReply, ToolError>
 #[derive(Clone, Copy)]
 enum Caching {
     No,
+    Private,
     Public,
 }
 
@@ -89,9 +109,14 @@ fn complete(revision: Revision, caching: Caching, body: Value) -> Value {
     if let Value::Object(members) = body {
         result.extend(members);
     }
-    if matches!(caching, Caching::Public) {
+    let scope = match caching {
+        Caching::No => None,
+        Caching::Private => Some("private"),
+        Caching::Public => Some("public"),
+    };
+    if let Some(scope) = scope {
         result.insert("ttlMs".to_owned(), CACHE_MS.into());
-        result.insert("cacheScope".to_owned(), "public".into());
+        result.insert("cacheScope".to_owned(), scope.into());
     }
     let meta = json!({ "io.modelcontextprotocol/serverInfo": server_info(revision) });
     result.insert("_meta".to_owned(), meta);

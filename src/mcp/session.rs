@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::envelope::{self, Fault, FaultKind, Id, Incoming, Message, Reply};
 use super::era;
+use super::http_facts::{Header, HttpFacts, Trace};
 use super::instructions::instructions;
 use super::members::{self, Kind, Member};
 use super::results;
@@ -18,15 +19,21 @@ use crate::suggest;
 use crate::tools::{self, Arguments, Context, Tool};
 
 /// What the transport knows about a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Transport<'a> {
     /// A pipe: one client, one session, batches in any session with a handshake.
     Stdio,
     /// HTTP: every message stands alone.
-    Http {
-        /// The value of the `MCP-Protocol-Version` header.
-        version: Option<&'a str>,
-    },
+    Http(&'a HttpFacts),
+}
+
+impl Transport<'_> {
+    fn http(&self) -> Option<&HttpFacts> {
+        match self {
+            Self::Stdio => None,
+            Self::Http(facts) => Some(facts),
+        }
+    }
 }
 
 /// What one client's earlier messages settled.
@@ -82,9 +89,16 @@ pub struct Call {
     revision: Revision,
     tool: &'static Tool,
     arguments: Arguments,
+    /// What a reply over HTTP repeats.
+    trace: Option<Trace>,
 }
 
 impl Call {
+    /// The name of the tool.
+    pub fn tool(&self) -> &'static str {
+        self.tool.name
+    }
+
     /// The request's id.
     pub fn id(&self) -> &Id {
         &self.id
@@ -107,11 +121,16 @@ impl Call {
         self.reply(Err(error.with_hint("start the server again, then repeat the call")))
     }
 
+    /// An answer that is not the tool's.
+    pub fn refuse(&self, error: ToolError) -> Reply {
+        self.reply(Err(error))
+    }
+
     fn reply(&self, outcome: Result<tools::ToolReply, ToolError>) -> Reply {
         Reply {
             id: Some(self.id.clone()),
             revision: Some(self.revision),
-            outcome: Ok(results::tools_call(self.revision, outcome)),
+            outcome: Ok(results::tools_call(self.revision, self.trace.as_ref(), outcome)),
         }
     }
 }
@@ -192,7 +211,12 @@ impl Server {
                         Step::Reply(Reply { id: Some(id), revision, outcome: Ok(result) })
                     }
                     Ok(Outcome::Call { revision, tool, arguments }) => {
-                        Step::Call(Call { id, revision, tool, arguments })
+                        let trace = transport.http().map(|facts| facts.trace.of(params));
+                        let call = Call { id, revision, tool, arguments, trace };
+                        match refuse_caller(transport, tool) {
+                            Some(error) => Step::Reply(call.refuse(error)),
+                            None => Step::Call(call),
+                        }
                     }
                     Err(fault) => {
                         Step::Reply(Reply { id: Some(id), revision, outcome: Err(fault) })
@@ -216,6 +240,11 @@ impl Server {
         if params.is_some_and(|params| members::kind(params.get()) != Kind::Object) {
             return (Some(revision), Err(invalid("`params` must be an object")));
         }
+        if let Some(facts) = transport.http().filter(|_| revision.rules().modern)
+            && let Err(fault) = facts.check_call(method, params)
+        {
+            return (Some(revision), Err(fault));
+        }
         let params = params.map_or("{}", RawValue::get);
         let outcome = match (method, revision.rules().modern) {
             ("initialize", false) => {
@@ -229,14 +258,19 @@ impl Server {
             ("server/discover", true) => {
                 Ok(Outcome::Result(results::discover(revision, &self.instructions)))
             }
-            ("tools/list", _) => self.tools_list(revision, params),
+            ("tools/list", _) => self.tools_list(revision, transport, params),
             ("tools/call", _) => self.tools_call(revision, params),
             _ => Err(unknown_method(method, revision)),
         };
         (Some(revision), outcome)
     }
 
-    fn tools_list(&self, revision: Revision, params: &str) -> Result<Outcome, Fault> {
+    fn tools_list(
+        &self,
+        revision: Revision,
+        transport: Transport<'_>,
+        params: &str,
+    ) -> Result<Outcome, Fault> {
         let [cursor] = pick(params, ["cursor"])?;
         let is_given = match cursor {
             Member::Absent => false,
@@ -248,7 +282,10 @@ impl Server {
                 "`cursor` is unknown: all tools are on the first page, leave it out",
             ));
         }
-        Ok(Outcome::Result(results::tools_list(revision, &self.tools)))
+        let scopes = transport.http().and_then(|facts| facts.scopes.as_ref());
+        let tools = self.tools.iter().copied();
+        let tools = tools.filter(|tool| scopes.is_none_or(|scopes| scopes.allows(&tool.scope)));
+        Ok(Outcome::Result(results::tools_list(revision, tools, scopes.is_some())))
     }
 
     fn tools_call(&self, revision: Revision, params: &str) -> Result<Outcome, Fault> {
@@ -295,14 +332,20 @@ fn revision_of(
     params: Option<&RawValue>,
 ) -> Result<Revision, Fault> {
     if era::is_modern(params) || method == "server/discover" {
+        if let (Some(facts), Some(version)) = (transport.http(), era::version(params)) {
+            facts.check_version(&version)?;
+        }
         era::check_modern(params)?;
         return Ok(Revision::V2026_07_28);
     }
-    match transport {
-        Transport::Stdio => Ok(negotiated.unwrap_or(Revision::BEFORE_HANDSHAKE)),
-        Transport::Http { .. } if method == "initialize" => Ok(Revision::FALLBACK),
-        Transport::Http { version: None } => Ok(Revision::WITHOUT_HEADER),
-        Transport::Http { version: Some(name) } => match Revision::of_name(name) {
+    let Transport::Http(facts) = transport else {
+        return Ok(negotiated.unwrap_or(Revision::BEFORE_HANDSHAKE));
+    };
+    match &facts.version {
+        _ if method == "initialize" => Ok(Revision::FALLBACK),
+        Header::Absent => Ok(Revision::WITHOUT_HEADER),
+        Header::Unclear => facts.check_version("").map(|()| Revision::WITHOUT_HEADER),
+        Header::Once(name) => match Revision::of_name(name) {
             None => Err(era::unsupported(name)),
             Some(revision) => {
                 if revision.rules().modern {
@@ -314,11 +357,26 @@ fn revision_of(
     }
 }
 
+/// Why the caller may not call a tool.
+fn refuse_caller(transport: Transport<'_>, tool: &Tool) -> Option<ToolError> {
+    let facts = transport.http().filter(|facts| !facts.allows(&tool.scope))?;
+    let held = facts.scopes.as_ref().filter(|scopes| !scopes.is_empty());
+    let held = held.map_or_else(|| "no scope".to_owned(), |scopes| format!("`{scopes}`"));
+    let message =
+        format!("{} needs the scope `{}`, and this token has {held}", tool.name, tool.scope);
+    let hint = "ask whoever runs the server for a token with that scope";
+    Some(ToolError::new(ErrorCode::PermissionDenied, message).with_hint(hint))
+}
+
 /// Why a batch as a whole cannot be served.
 fn refuse_batch(transport: Transport<'_>, messages: &[Message<'_>]) -> Option<Fault> {
     let is_known = match transport {
         Transport::Stdio => true,
-        Transport::Http { version } => version.is_none_or(|name| name == "2025-03-26"),
+        Transport::Http(facts) => match &facts.version {
+            Header::Absent => true,
+            Header::Once(name) => name == Revision::V2025_03_26.name(),
+            Header::Unclear => false,
+        },
     };
     let is_modern = |message: &Message<'_>| era::is_modern(message.params());
     if is_known && !messages.iter().any(is_modern) {

@@ -118,12 +118,14 @@ impl Finding {
     }
 
     /// The same, with what to do.
+    #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
     /// The same, told apart from others of its rule in the file by a name.
+    #[must_use]
     pub fn with_identity(mut self, name: &str) -> Self {
         self.identity = format!("{}\n{name}", self.path);
         self

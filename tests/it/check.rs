@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use botmesh_docs::check::Rule;
 use serde_json::Value;
 
 use crate::folder::{cases, make, report};
@@ -152,5 +153,19 @@ fn formats_agree_on_what_is_found() {
     for format in ["human", "json", "github", "sarif"] {
         let again = reindex(home.path(), &["--check", "--format", format, "--full"]);
         assert_eq!(stdout(format), String::from_utf8(again.stdout).expect("UTF-8"));
+    }
+}
+
+#[test]
+fn both_manuals_name_every_rule_with_its_level() {
+    for lang in ["en", "es"] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(lang);
+        let text = fs::read_to_string(page.join("guide/checking-docs.md")).expect("the page");
+        for rule in Rule::ALL {
+            let name = format!("`{}`", rule.code());
+            let row = text.lines().find(|line| line.starts_with('|') && line.contains(&name));
+            let row = row.unwrap_or_else(|| panic!("{lang}: no row for {name}"));
+            assert_eq!(row.split(" | ").nth(1), Some(rule.severity().name()), "{lang}: {row}");
+        }
     }
 }

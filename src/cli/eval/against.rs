@@ -77,7 +77,7 @@ fn why(before: &Hit, now: &Hit) -> Vec<String> {
     let mut why = Vec::new();
     for term in &now.terms {
         match before.terms.iter().find(|one| one.term == term.term) {
-            Some(old) if old.score != term.score => {
+            Some(old) if is_other(old.score, term.score) => {
                 why.push(format!(
                     "`{}` {:.4} → {:.4} (in {} → {} sections, idf {:.4} → {:.4})",
                     term.term, old.score, term.score, old.df, term.df, old.idf, term.idf
@@ -105,7 +105,7 @@ fn why(before: &Hit, now: &Hit) -> Vec<String> {
         ]
     };
     for ((name, old), (_, new)) in factors(before).into_iter().zip(factors(now)) {
-        if old != new {
+        if is_other(old, new) {
             why.push(format!("{name} {old:.4} → {new:.4}"));
         }
     }
@@ -113,6 +113,12 @@ fn why(before: &Hit, now: &Hit) -> Vec<String> {
         why.push("its own numbers are the same: others passed it or fell behind".to_owned());
     }
     why
+}
+
+/// Whether two numbers differ in the decimals that are shown.
+fn is_other(before: f64, now: f64) -> bool {
+    const SHOWN: f64 = 10_000.0;
+    (before * SHOWN).round() as i64 != (now * SHOWN).round() as i64
 }
 
 /// The moved queries for people.
