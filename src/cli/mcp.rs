@@ -104,9 +104,10 @@ fn show(
             "format": snippet.format.name(),
             "snippet": snippet.text,
         });
-        let optional = [("command", snippet.command.as_deref()), ("note", snippet.note)];
-        let optional = optional.into_iter().chain([("server_card", card)]);
-        for (name, text) in optional {
+        let note = snippet.note.map(|note| note.to_string());
+        let optional = [("command", snippet.command.clone()), ("note", note)];
+        let card = card.map(str::to_owned);
+        for (name, text) in optional.into_iter().chain([("server_card", card)]) {
             if let Some(text) = text {
                 data[name] = text.into();
             }
