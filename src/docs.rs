@@ -23,9 +23,6 @@ use crate::diagnostics::StandardError;
 use crate::error::{ErrorCode, ToolError};
 use crate::tools::Closing;
 
-/// Names the docs folder when no flag does; the second is its old name.
-pub const FOLDER_VARIABLES: [&str; 2] = ["BOTMESH_DOCS_DIR", "BOTWA_DOCS_DIR"];
-
 /// More threads than this wait for the one that writes.
 const MAX_THREADS: usize = 8;
 
@@ -34,12 +31,6 @@ const MAX_PROBLEMS_AT_ONCE: usize = 20;
 
 /// So many pages are read before the first answer; with more that may have changed, a written index answers meanwhile.
 const MAX_FIRST_LOOK: usize = 256;
-
-/// The docs folder: the flag's, else the environment's. An empty variable is none.
-pub fn folder(flag: Option<PathBuf>) -> Option<PathBuf> {
-    let named = |name: &&str| std::env::var_os(name).filter(|value| !value.is_empty());
-    flag.or_else(|| FOLDER_VARIABLES.iter().find_map(named).map(PathBuf::from))
-}
 
 /// Opens a docs folder.
 ///

@@ -6,10 +6,13 @@
 pub mod cache;
 pub mod check;
 pub mod cli;
+pub mod clients;
+pub mod config;
 pub mod diagnostics;
 pub mod docs;
 pub mod error;
 pub mod flow;
+pub mod flows;
 pub mod http;
 pub mod mcp;
 pub mod moment;

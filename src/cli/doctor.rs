@@ -17,7 +17,7 @@ use botmesh_index::watch::{Watch, Watcher};
 use clap::Args;
 use serde_json::json;
 
-use super::docs_args::{TreeArgs, failure, folder};
+use super::docs_args::{NAME_DOCS, TreeArgs, failure};
 use super::written::what_changed;
 use super::{Failure, Outcome};
 use crate::cache::IndexFolder;
@@ -33,7 +33,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DoctorArgs {
-    /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
+    /// Docs folder; without it `BOTMESH_DOCS_DIR` or the settings name it
     #[arg(long, value_name = "DIR")]
     docs: Option<PathBuf>,
     /// Index to look at; without it the one in your cache folder
@@ -89,8 +89,9 @@ impl Check {
 }
 
 pub(super) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
-    let docs = folder(args.docs.clone(), "pass `--docs DIR`, or set `BOTMESH_DOCS_DIR`")?;
-    let options = args.tree.options();
+    let settings = args.tree.docs(args.docs.as_deref(), args.index.as_deref())?;
+    let docs = settings.required_folder(NAME_DOCS)?;
+    let options = settings.options;
     let tree = docs::open(&docs, &options).map_err(|error| failure(&error))?;
     let scan = tree.scan();
     let anchors = match tree.dialect() {
@@ -107,7 +108,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
             docs.display()
         ),
     )];
-    let index = match &args.index {
+    let index = match &settings.index {
         Some(path) => Some(IndexFolder::given(path)),
         None => IndexFolder::of_tree(&docs),
     };
@@ -121,7 +122,7 @@ pub(super) fn run(args: &DoctorArgs) -> Result<Outcome, Failure> {
         ),
     }
     checks.push(look_at_watches(tree.root(), &scan.folders));
-    checks.push(handshake::check(&docs, args.index.as_deref()));
+    checks.push(handshake::check(&docs, args));
     if args.determinism {
         checks.push(determinism::check(&tree, &scan.paths).map_err(|error| failure(&error))?);
     }

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use botmesh_index::search::Query;
 use botmesh_index::snapshot::Snapshot;
+use botmesh_index::tree::TreeOptions;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::docs_args::{self, TreeArgs, folder};
+use super::docs_args::{self, TreeArgs};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::quality::{DEPTH, Found, Judged, Scores, normal_path, score};
@@ -33,7 +34,7 @@ pub(super) struct EvalArgs {
     /// Graded queries, a JSON object a line
     #[arg(value_name = "QUERIES.jsonl")]
     queries: PathBuf,
-    /// Docs folder that all queries are asked of; without it `BOTMESH_DOCS_DIR` names it
+    /// Docs folder that all queries are asked of; without it `BOTMESH_DOCS_DIR` or the settings name it
     #[arg(long, value_name = "DIR", conflicts_with = "corpora")]
     docs: Option<PathBuf>,
     /// Folder that holds a docs folder for each query's `corpus`
@@ -51,6 +52,8 @@ pub(super) struct EvalArgs {
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    tree: TreeArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -89,8 +92,8 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     let mut missing: BTreeSet<(String, String)> = BTreeSet::new();
     let before = args.against.as_deref().map(docs_args::written).transpose()?;
     let mut moved: Vec<Moved<'_>> = Vec::new();
-    for (corpus, folder) in folders(args, &queries)? {
-        let snapshot = docs_args::read(&folder, &TreeArgs::default(), None)?;
+    for (corpus, folder, options) in folders(args, &queries)? {
+        let snapshot = docs_args::read(&folder, options, None)?;
         for judged in
             queries.iter().filter(|judged| corpus.is_none_or(|corpus| judged.corpus == corpus))
         {
@@ -135,14 +138,15 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     Ok(Outcome { text, has_findings: is_low })
 }
 
-/// The folders to ask, each with the corpus that it answers for.
+/// The folders to ask, each with the corpus that it answers for and its rules.
 fn folders<'q>(
     args: &EvalArgs,
     queries: &'q [Judged],
-) -> Result<Vec<(Option<&'q str>, PathBuf)>, Failure> {
+) -> Result<Vec<(Option<&'q str>, PathBuf, TreeOptions)>, Failure> {
     let Some(corpora) = &args.corpora else {
         let help = "pass `--docs DIR`, or `--corpora DIR` for several";
-        return Ok(vec![(None, folder(args.docs.clone(), help)?)]);
+        let docs = args.tree.docs(args.docs.as_deref(), None)?;
+        return Ok(vec![(None, docs.required_folder(help)?, docs.options)]);
     };
     let names: BTreeSet<&str> = queries.iter().map(|judged| judged.corpus.as_str()).collect();
     let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && name != "..";
@@ -150,7 +154,8 @@ fn folders<'q>(
         return Err(Failure::new(format!("corpus is no folder's name: `{odd}`"))
             .with_help("give each query a `corpus`, or pass `--docs DIR`"));
     }
-    Ok(names.into_iter().map(|name| (Some(name), corpora.join(name))).collect())
+    let folder = |name| (Some(name), corpora.join(name), TreeOptions::default());
+    Ok(names.into_iter().map(folder).collect())
 }
 
 fn read(file: &Path) -> Result<Vec<Judged>, Failure> {

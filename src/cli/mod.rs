@@ -5,6 +5,7 @@
 
 mod baseline;
 mod completions;
+mod config;
 mod docs_args;
 mod doctor;
 mod eval;
@@ -12,12 +13,14 @@ mod explanation;
 pub mod flow;
 mod hits;
 mod man;
+mod mcp;
 mod outline;
 mod page;
 mod progress;
 mod reindex;
 mod search;
 pub mod serve;
+mod token;
 mod usage;
 mod written;
 
@@ -68,6 +71,9 @@ enum Verb {
     Doctor(doctor::DoctorArgs),
     /// Check, draw, compare, migrate, format and simulate flow documents
     Flow(flow::FlowArgs),
+    Mcp(mcp::McpArgs),
+    Token(token::TokenArgs),
+    Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -135,6 +141,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Verb::Eval(args)) => eval::run(&args),
         Some(Verb::Doctor(args)) => doctor::run(&args),
         Some(Verb::Flow(args)) => run_flow(&args),
+        Some(Verb::Mcp(args)) => mcp::run(&args),
+        Some(Verb::Token(args)) => token::run(&args),
+        Some(Verb::Config(args)) => config::run(&args),
         Some(Verb::Completions(args)) => Ok(completions::run(&args)),
         Some(Verb::Man(_)) => man::run(),
     })

@@ -36,7 +36,7 @@ pub(super) struct OutlineArgs {
 }
 
 pub(super) fn run(args: &OutlineArgs) -> Result<Outcome, Failure> {
-    let snapshot = args.docs.snapshot()?;
+    let (snapshot, _) = args.docs.snapshot()?;
     let lang = args.lang.as_ref().map(|lang| lang.to_lowercase());
     let (value, list) = tools::outline_value(&snapshot, args.path.as_deref(), lang.as_deref())?;
     if args.json {

@@ -25,7 +25,7 @@ pub(super) struct PageArgs {
 }
 
 pub(super) fn run(args: &PageArgs) -> Result<Outcome, Failure> {
-    let snapshot = args.docs.snapshot()?;
+    let (snapshot, _) = args.docs.snapshot()?;
     let passage = tools::passage(&snapshot, &args.path, None)?;
     if args.json {
         let whole = passage.cut(None, usize::MAX, usize::MAX);

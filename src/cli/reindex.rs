@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::docs_args::{TreeArgs, failure, folder};
+use super::docs_args::{TreeArgs, failure};
 use super::written::{WriteArgs, Written, write};
 use super::{Failure, Outcome, baseline};
 use crate::check::{Checker, Input};
@@ -24,7 +24,7 @@ const EXAMPLES: &str = "Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ReindexArgs {
-    /// Docs folder; without it `BOTMESH_DOCS_DIR` names it
+    /// Docs folder; without it `BOTMESH_DOCS_DIR` or the settings name it
     dir: Option<PathBuf>,
     #[command(flatten)]
     write: WriteArgs,
@@ -71,8 +71,9 @@ impl From<Level> for Severity {
 }
 
 pub(super) fn run(args: &ReindexArgs) -> Result<Outcome, Failure> {
-    let folder = folder(args.dir.clone(), "name it: `botmesh-docs reindex DIR`")?;
-    let written = write(&folder, &args.tree, &args.write)?;
+    let docs = args.tree.docs(args.dir.as_deref(), args.write.index.as_deref())?;
+    let folder = docs.required_folder("name it: `botmesh-docs reindex DIR`")?;
+    let written = write(&folder, &docs, args.write.full)?;
     if args.check.is_none() {
         for problem in &written.changes.problems {
             // Standard error that nobody reads does not stop the work.

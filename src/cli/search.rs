@@ -54,12 +54,12 @@ pub(super) fn run(args: &SearchArgs) -> Result<Outcome, Failure> {
         path: args.path.as_ref().map(|path| path.trim_start_matches('/').to_owned()),
         explain: args.explain,
     };
-    let snapshot = args.docs.snapshot()?;
+    let (snapshot, folder) = args.docs.snapshot()?;
     let answer = tools::search(&snapshot, &query)?;
     if args.json {
         let value = tools::search_value(&snapshot, &query, &answer);
         return Ok(format!("{value:#}\n").into());
     }
-    let link_root = if std::io::stdout().is_terminal() { args.docs.real_folder() } else { None };
+    let link_root = folder.filter(|_| std::io::stdout().is_terminal());
     Ok(render(&snapshot, &query, &answer, &Look { link_root }).into())
 }

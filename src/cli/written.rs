@@ -10,7 +10,7 @@ use botmesh_index::update::Changes;
 use clap::Args;
 
 use super::Failure;
-use super::docs_args::{TreeArgs, failure, indexing};
+use super::docs_args::{DocsSettings, failure, indexing};
 use super::progress::with_bar;
 use crate::cache::IndexFolder;
 use crate::docs;
@@ -21,10 +21,10 @@ use crate::tools::count;
 pub(super) struct WriteArgs {
     /// Where to write the index; without it a folder for this tree in your cache folder
     #[arg(long, value_name = "DIR")]
-    index: Option<PathBuf>,
+    pub(super) index: Option<PathBuf>,
     /// Read all pages, not only those that changed
     #[arg(long)]
-    full: bool,
+    pub(super) full: bool,
 }
 
 /// An index that was brought up to date.
@@ -39,16 +39,20 @@ pub(super) struct Written {
 }
 
 /// Brings the index of a docs folder up to date.
-pub(super) fn write(docs: &Path, tree: &TreeArgs, args: &WriteArgs) -> Result<Written, Failure> {
+pub(super) fn write(
+    docs: &Path,
+    settings: &DocsSettings,
+    is_full: bool,
+) -> Result<Written, Failure> {
     let (start, started) = (Instant::now(), SystemTime::now());
-    let tree = docs::open(docs, &tree.options()).map_err(|error| failure(&error))?;
-    let folder = match &args.index {
+    let tree = docs::open(docs, &settings.options).map_err(|error| failure(&error))?;
+    let folder = match &settings.index {
         Some(path) => IndexFolder::given(path),
         None => IndexFolder::of_tree(docs).ok_or_else(|| {
             Failure::new("you have no cache folder").with_help("name a folder with `--index DIR`")
         })?,
     };
-    let extent = if args.full { Extent::Full } else { Extent::Changed };
+    let extent = if is_full { Extent::Full } else { Extent::Changed };
     let written = with_bar(&indexing(docs), |progress| {
         let mut store = Store::open(&folder.path, extent)?;
         let found = store.found().clone();
@@ -56,7 +60,6 @@ pub(super) fn write(docs: &Path, tree: &TreeArgs, args: &WriteArgs) -> Result<Wr
         Ok((snapshot, changes, found))
     });
     let (snapshot, changes, found) = written.map_err(|error| failure(&folder.name_in(error)))?;
-    let is_full = args.full;
     Ok(Written { snapshot, changes, tree, found, is_full, folder, took: start.elapsed() })
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use botmesh_index::outline::{OutlineHeading, PageOutline, PageSummary};
 use botmesh_index::snapshot::Snapshot;
 use serde_json::{Map, Value, json};
-use sha2::{Digest as _, Sha256};
 
-use super::docs::{self, MAX_REPLY_BYTES};
+use super::docs;
+use super::paged::{Cursors, piece};
 use super::{Arguments, Context, Tool, ToolReply};
-use crate::error::{ErrorCode, ToolError};
+use crate::error::ToolError;
 use crate::scope::Scope;
 
 pub(super) const TOOL: Tool = Tool {
@@ -52,22 +52,15 @@ fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
     let lang = docs::text(arguments, "lang").map(str::to_lowercase);
     let limit = docs::number(arguments, "limit").map_or(DEFAULT_LIMIT, |limit| limit as usize);
     let (value, list) = outline_value(&snapshot, path, lang.as_deref())?;
-    let list = Paged {
-        list,
-        generation: snapshot.generation(),
-        asked: format!("{}\n{}", path.unwrap_or_default(), lang.as_deref().unwrap_or_default()),
-    };
+    let total = value[list].as_array().map_or(0, Vec::len).to_string();
+    let generation = snapshot.generation().to_string();
+    let asked = [list, path.unwrap_or_default(), lang.as_deref().unwrap_or_default()];
+    let cursors = Cursors::new(&[&asked[..], &[&generation, &total]].concat());
     let start = match docs::text(arguments, "cursor") {
         None => 0,
-        Some(cursor) => list.position(&value, cursor).ok_or_else(|| {
-            ToolError::new(
-                ErrorCode::InvalidArgument,
-                "`cursor` is unknown, or the docs have changed since",
-            )
-            .with_hint("call docs_outline again without `cursor`")
-        })?,
+        Some(cursor) => cursors.read(TOOL.name, cursor)? as usize,
     };
-    let (value, text) = list.piece(value, start, limit.clamp(1, MAX_LIMIT));
+    let (value, text) = piece(value, list, start, limit.clamp(1, MAX_LIMIT), &cursors);
     Ok(ToolReply { value, text: Some(text) })
 }
 
@@ -163,107 +156,4 @@ fn heading(heading: &OutlineHeading) -> Value {
         "lines": [heading.lines.0, heading.lines.1],
         "chars": heading.n_chars,
     })
-}
-
-/// A value whose list is handed out in pieces.
-struct Paged {
-    /// The list's member.
-    list: &'static str,
-    generation: u64,
-    /// What was asked for: a cursor is good for that alone.
-    asked: String,
-}
-
-impl Paged {
-    /// The value with the part of its list that a reply may hold, from `start` on, and its text.
-    fn piece(&self, mut value: Value, start: usize, limit: usize) -> (Value, String) {
-        let whole = value[self.list].take();
-        let total = whole.as_array().map_or(0, Vec::len);
-        let whole = whole.as_array().map_or(&[][..], Vec::as_slice);
-        let rest = whole.get(start..).unwrap_or_default();
-        let mut n_shown = rest.len().min(limit);
-        loop {
-            value[self.list] = rest[..n_shown].into();
-            let next = start + n_shown;
-            value["page"] = json!({ "truncated": next < total });
-            if next < total {
-                value["page"]["next_cursor"] = self.cursor(next, total).into();
-            }
-            let text = docs::shown(&value);
-            if text.len() <= MAX_REPLY_BYTES || n_shown <= 1 {
-                return (value, text);
-            }
-            // Entries are alike in length: aim a little lower than the share that fits.
-            n_shown = (n_shown * MAX_REPLY_BYTES / text.len()).clamp(1, n_shown - 1);
-        }
-    }
-
-    fn cursor(&self, position: usize, total: usize) -> String {
-        format!("{:x}.{position:x}.{}", self.generation, self.checksum(position, total))
-    }
-
-    fn checksum(&self, position: usize, total: usize) -> String {
-        let text =
-            format!("{}\n{}\n{position}\n{total}\n{}", self.list, self.generation, self.asked);
-        let digest = Sha256::digest(text.as_bytes());
-        let half = digest.iter().take(8).fold(0_u64, |half, byte| (half << 8) | u64::from(*byte));
-        format!("{half:016x}")
-    }
-
-    /// Where a cursor points; `None` when it was not made here, for this question and for this state of the docs.
-    fn position(&self, value: &Value, cursor: &str) -> Option<usize> {
-        let total = value[self.list].as_array().map_or(0, Vec::len);
-        let position = usize::from_str_radix(cursor.split('.').nth(1)?, 16).ok()?;
-        (position < total && self.cursor(position, total) == cursor).then_some(position)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::{MAX_REPLY_BYTES, Paged};
-
-    fn paged(asked: &str, generation: u64) -> Paged {
-        Paged { list: "pages", generation, asked: asked.to_owned() }
-    }
-
-    #[test]
-    fn all_pieces_joined_are_the_list() {
-        let all: Vec<Value> = (0..1000)
-            .map(|at| json!({ "path": format!("{at}.md"), "x": "y".repeat(at % 90) }))
-            .collect();
-        let whole = json!({ "pages": all, "total": 1000 });
-        let list = paged("", 1);
-        let (mut seen, mut start) = (Vec::new(), 0);
-        loop {
-            let (value, text) = list.piece(whole.clone(), start, 300);
-            assert!(text.len() <= MAX_REPLY_BYTES);
-            seen.extend(value["pages"].as_array().expect("a list").clone());
-            let Some(cursor) = value["page"]["next_cursor"].as_str() else { break };
-            start = list.position(&whole, cursor).expect("a good cursor");
-        }
-        assert_eq!(seen, all);
-    }
-
-    #[test]
-    fn a_cursor_is_good_for_its_question_alone() {
-        let whole = json!({ "pages": [1, 2, 3] });
-        let cursor = paged("es", 1).cursor(2, 3);
-        assert_eq!(paged("es", 1).position(&whole, &cursor), Some(2));
-        assert_eq!(paged("en", 1).position(&whole, &cursor), None);
-        assert_eq!(paged("es", 2).position(&whole, &cursor), None);
-        assert_eq!(paged("es", 1).position(&json!({ "pages": [1, 2] }), &cursor), None);
-        for forged in [
-            "",
-            ".",
-            "1.2",
-            "1.2.0",
-            "x.y.z",
-            &cursor.to_uppercase(),
-            &cursor.replace(".2.", ".1."),
-        ] {
-            assert_eq!(paged("es", 1).position(&whole, forged), None, "{forged}");
-        }
-    }
 }

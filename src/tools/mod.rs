@@ -9,6 +9,7 @@ mod docs;
 mod docs_outline;
 mod docs_page;
 mod docs_search;
+pub mod exposure;
 pub mod flow;
 mod flow_analyze;
 mod flow_diff;
@@ -17,6 +18,10 @@ mod flow_migrate;
 mod flow_schema;
 mod flow_simulate;
 mod flow_validate;
+mod paged;
+mod stored;
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -29,7 +34,9 @@ pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};
 
 use crate::docs::DocsHandle;
 use crate::error::{ErrorCode, ToolError};
+use crate::flows::FlowFolder;
 use crate::scope::Scope;
+use crate::state::State;
 
 /// What a tool answers: one value, and the text an agent reads when that is not simply the value as JSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,6 +60,10 @@ pub struct Context {
     pub closing: Closing,
     /// The docs, when the server has any.
     pub docs: Option<DocsHandle>,
+    /// The stored flows, when the server has any.
+    pub flows: Option<FlowFolder>,
+    /// Tokens and runs, when the server keeps them.
+    pub state: Option<Arc<State>>,
 }
 
 /// One tool.
@@ -91,7 +102,17 @@ impl Tool {
 /// The tools that `context` can serve, in the order of `tools/list`.
 pub fn catalogue(context: &Context) -> Vec<&'static Tool> {
     let docs = if context.docs.is_some() { DOCS_TOOLS } else { &[] };
-    docs.iter().chain(flow::FLOW_TOOLS).collect()
+    let (reading, running) = match (&context.flows, &context.state) {
+        (Some(_), Some(_)) => (stored::READING, stored::RUNNING),
+        (Some(_), None) => (stored::READING, &[][..]),
+        (None, _) => (&[][..], &[][..]),
+    };
+    docs.iter().chain(flow::FLOW_TOOLS).chain(reading).chain(running).collect()
+}
+
+/// Every tool that some server offers.
+pub fn all() -> impl Iterator<Item = &'static Tool> {
+    DOCS_TOOLS.iter().chain(flow::FLOW_TOOLS).chain(stored::READING).chain(stored::RUNNING)
 }
 
 /// The tools of a docs tree.

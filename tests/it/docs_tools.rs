@@ -60,6 +60,11 @@ impl DocsServer {
         self.request("ping", &json!({}));
     }
 
+    /// The definitions of all tools.
+    pub(crate) fn tools(&mut self) -> Vec<Value> {
+        self.request("tools/list", &json!({}))["tools"].as_array().expect("a list").clone()
+    }
+
     pub(crate) fn finish(self) -> String {
         self.program.finish()
     }

@@ -2,6 +2,8 @@
 
 mod check;
 mod cli;
+mod clients;
+mod config;
 mod console;
 mod docs_tools;
 mod flow;
@@ -16,5 +18,7 @@ mod schemas;
 mod sdk;
 mod stdio;
 mod steps;
+mod stored;
+mod token;
 mod transcripts;
 mod watch;

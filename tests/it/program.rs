@@ -35,6 +35,7 @@ pub(crate) fn command_through(prefix: &[&str], home: &Path) -> Command {
     for name in [
         "BOTMESH_DOCS_DIR",
         "BOTWA_DOCS_DIR",
+        "BOTMESH_STATE_DIR",
         "RUST_LOG",
         "RUST_BACKTRACE",
         "COLUMNS",

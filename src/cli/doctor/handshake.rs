@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Check, Health};
+use super::{Check, DoctorArgs, Health};
 use crate::tools::count;
 
 /// The first answer may wait for the first index.
@@ -17,20 +17,23 @@ const FIRST_ANSWER: Duration = Duration::from_mins(1);
 /// Clients take a server for hung that is still there so long after its input has ended.
 const EXIT: Duration = Duration::from_secs(2);
 
-pub(super) fn check(docs: &Path, index: Option<&Path>) -> Check {
-    match talk(docs, index) {
+pub(super) fn check(docs: &Path, args: &DoctorArgs) -> Check {
+    match talk(docs, args) {
         Ok(message) => Check::new("server", Health::Fine, message),
         Err(reason) => Check::new("server", Health::Fault, reason)
             .with_help("start it by hand to see more: `botmesh-docs serve --docs DIR`"),
     }
 }
 
-fn talk(docs: &Path, index: Option<&Path>) -> Result<String, String> {
+fn talk(docs: &Path, args: &DoctorArgs) -> Result<String, String> {
     let unstarted = |error: std::io::Error| format!("cannot be started: {}", error.kind());
     let mut command = Command::new(std::env::current_exe().map_err(unstarted)?);
     command.arg("serve").arg("--docs").arg(docs).arg("--no-watch");
-    if let Some(index) = index {
-        command.arg("--index").arg(index);
+    for (flag, path) in [("--index", args.index.as_deref()), ("--config", args.tree.config.file())]
+    {
+        if let Some(path) = path {
+            command.arg(flag).arg(path);
+        }
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut server = Session::start(command.spawn().map_err(unstarted)?)?;
