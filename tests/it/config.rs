@@ -31,6 +31,23 @@ fn tree() -> tempfile::TempDir {
 }
 
 #[test]
+fn every_setting_is_in_both_manuals() {
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    let shown = run(fresh.path(), &["config", "--show", "--json"], &[]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    let settings = shown["settings"].as_array().expect("a list");
+    for language in ["en", "es"] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("docs/{language}/reference/configuration.md"));
+        let page = fs::read_to_string(page).expect("the manual");
+        for setting in settings {
+            let row = format!("| `{}` |", setting["key"].as_str().expect("a key"));
+            assert!(page.contains(&row), "{language}: {row}");
+        }
+    }
+}
+
+#[test]
 fn a_flag_beats_the_environment_and_the_environment_the_file() {
     let fresh = tree();
     let title = |args: &[&str], env: &[(&str, &str)]| -> (u64, String) {

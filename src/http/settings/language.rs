@@ -182,7 +182,7 @@ static SPANISH: Texts = Texts {
     connect: "Conectar un cliente",
     connect_help: "Cada fragmento toma el token de la variable de entorno",
     endpoint: "Dirección",
-    card: "Ficha del servidor",
+    card: "Tarjeta del servidor",
     copy: "Copiar",
     copied: "Copiado",
     file: "Escribe esto en",
