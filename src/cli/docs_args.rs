@@ -59,16 +59,12 @@ pub(super) struct TreeArgs {
 impl TreeArgs {
     /// What the flags say, with a docs folder and an index that a verb takes in its own way.
     pub(super) fn flags(&self, docs: Option<&Path>, index: Option<&Path>) -> Flags {
-        let folders = [("docs.dir", docs), ("docs.index", index)];
         let lists = [("docs.exclude", &self.exclude), ("docs.include", &self.include)];
-        let folders = folders
-            .into_iter()
-            .filter_map(|(key, path)| Some((key, Value::Text(path?.to_string_lossy().into()))));
         let lists = lists
             .into_iter()
             .filter(|(_, globs)| !globs.is_empty())
             .map(|(key, globs)| (key, Value::List(globs.clone())));
-        folders.chain(lists).collect()
+        folder_flags(docs, index).into_iter().chain(lists).collect()
     }
 
     /// The docs that flags and settings name.
@@ -79,6 +75,13 @@ impl TreeArgs {
     ) -> Result<DocsSettings, Failure> {
         Ok(DocsSettings::of(&self.config.load(self.flags(docs, index))?))
     }
+}
+
+/// What flags say of a docs folder and its index.
+pub(super) fn folder_flags(docs: Option<&Path>, index: Option<&Path>) -> Flags {
+    let folders = [("docs.dir", docs), ("docs.index", index)];
+    let text = |path: &Path| Value::Text(path.to_string_lossy().into_owned());
+    folders.into_iter().filter_map(|(key, path)| Some((key, text(path?)))).collect()
 }
 
 /// The docs that settings name.

@@ -13,7 +13,7 @@ use botmesh_index::tree::TreeOptions;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::docs_args::{self, TreeArgs};
+use super::docs_args::{self, ConfigArg, DocsSettings};
 use super::{Failure, Outcome};
 use crate::diagnostics::StandardError;
 use crate::quality::{DEPTH, Found, Judged, Scores, normal_path, score};
@@ -53,7 +53,7 @@ pub(super) struct EvalArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    tree: TreeArgs,
+    config: ConfigArg,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -145,7 +145,8 @@ fn folders<'q>(
 ) -> Result<Vec<(Option<&'q str>, PathBuf, TreeOptions)>, Failure> {
     let Some(corpora) = &args.corpora else {
         let help = "pass `--docs DIR`, or `--corpora DIR` for several";
-        let docs = args.tree.docs(args.docs.as_deref(), None)?;
+        let config = args.config.load(docs_args::folder_flags(args.docs.as_deref(), None))?;
+        let docs = DocsSettings::of(&config);
         return Ok(vec![(None, docs.required_folder(help)?, docs.options)]);
     };
     let names: BTreeSet<&str> = queries.iter().map(|judged| judged.corpus.as_str()).collect();

@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
-use super::docs_args::ConfigArg;
+use super::docs_args::{ConfigArg, folder_flags};
 use super::{Failure, Outcome};
 use crate::clients::{self, Client, Snippet, Transport};
 use crate::config::settings::Kind;
@@ -74,9 +74,7 @@ pub(super) fn run(args: &McpArgs) -> Result<Outcome, Failure> {
         let snippet = snippet.ok_or_else(|| no_place(client))?;
         return Ok(show(args, client, "http", &snippet, Some(&clients::card_url(&url))));
     }
-    let docs = args.docs.as_ref().map(|path| path.to_string_lossy().into_owned());
-    let flags = docs.map(|docs| ("docs.dir", Value::Text(docs)));
-    let config = args.config.load(flags.into_iter().collect())?;
+    let config = args.config.load(folder_flags(args.docs.as_deref(), None))?;
     let docs = config.text("docs.dir").unwrap_or("docs");
     let snippet = client.snippet(Transport::Stdio { docs });
     let snippet = snippet.ok_or_else(|| no_place(client))?;
@@ -104,9 +102,10 @@ fn show(
             "format": snippet.format.name(),
             "snippet": snippet.text,
         });
-        let optional = [("command", snippet.command.as_deref()), ("note", snippet.note)];
-        let optional = optional.into_iter().chain([("server_card", card)]);
-        for (name, text) in optional {
+        let note = snippet.note.map(|note| note.to_string());
+        let optional = [("command", snippet.command.clone()), ("note", note)];
+        let card = card.map(str::to_owned);
+        for (name, text) in optional.into_iter().chain([("server_card", card)]) {
             if let Some(text) = text {
                 data[name] = text.into();
             }

@@ -3,6 +3,8 @@
 //! A token never stands in a snippet: each names the environment variable [`TOKEN_VARIABLE`] in the client's own way. The
 //! command line and the settings page show the same texts.
 
+use std::fmt;
+
 use serde_json::{Value, json};
 
 /// Holds the token in the client's environment.
@@ -82,7 +84,30 @@ pub struct Snippet {
     /// A command that does the same, for clients that have one.
     pub command: Option<String>,
     /// What to know besides.
-    pub note: Option<&'static str>,
+    pub note: Option<Note>,
+}
+
+/// What to know of a snippet before it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// The client starts servers in no folder of the user's.
+    FullPaths,
+    /// The client asks for the token.
+    AsksForToken,
+    /// We do not know whether the client replaces variables.
+    VariableUnknown,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::FullPaths => "give the program and the docs folder with their full paths",
+            Self::AsksForToken => "the client asks for the token once and keeps it",
+            Self::VariableUnknown => {
+                "whether the client replaces the variable is not known: see its manual"
+            }
+        })
+    }
 }
 
 impl Client {
@@ -244,17 +269,13 @@ impl Client {
         Some(format!("{start} mcp add {SERVER_NAME} -- botmesh-docs --docs {}", quoted(docs)))
     }
 
-    fn note(self, transport: Transport<'_>) -> Option<&'static str> {
+    fn note(self, transport: Transport<'_>) -> Option<Note> {
         match (self, transport) {
             (Self::ClaudeDesktop | Self::Windsurf, Transport::Stdio { .. }) => {
-                Some("give the program and the docs folder with their full paths")
+                Some(Note::FullPaths)
             }
-            (Self::Vscode, Transport::Http { .. }) => {
-                Some("VS Code asks for the token once and keeps it")
-            }
-            (Self::Zed | Self::Generic, Transport::Http { .. }) => {
-                Some("whether the client replaces the variable is not known: see its manual")
-            }
+            (Self::Vscode, Transport::Http { .. }) => Some(Note::AsksForToken),
+            (Self::Zed | Self::Generic, Transport::Http { .. }) => Some(Note::VariableUnknown),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ use crate::error::{ErrorCode, ToolError};
 use crate::moment::Moment;
 use crate::scope::Scopes;
 use crate::state::State;
+use crate::state::tokens::Token;
 
 /// The other header that a token may come in.
 const ACCESS_TOKEN: HeaderName = HeaderName::from_static("x-accesstoken");
@@ -51,6 +52,11 @@ impl Door {
         }
     }
 
+    /// Where tokens are kept; `None` when nobody is asked for one.
+    pub(super) fn state(&self) -> Option<&Arc<State>> {
+        self.state.as_ref()
+    }
+
     /// Whether tokens are asked for.
     pub(super) fn asks(&self) -> bool {
         self.state.is_some()
@@ -61,22 +67,38 @@ impl Door {
         let Some(state) = &self.state else {
             return Ok(Caller { scopes: None, token: None });
         };
-        let now = Instant::now();
-        if let Some(wait) = self.failures.wait(&peer, now) {
+        if let Some(wait) = self.failures.wait(&peer, Instant::now()) {
             return Err(slow_down(wait));
         }
         let Some(secret) = secret(headers) else {
             return Err(unauthenticated(None));
         };
-        match state.tokens().authenticate(&secret, Moment::now()) {
-            Ok(Some(token)) => Ok(Caller { scopes: Some(token.scopes), token: Some(token.id) }),
+        match self.token(state, &secret, peer)? {
+            Some(token) => Ok(Caller { scopes: Some(token.scopes), token: Some(token.id) }),
+            None => Err(unauthenticated(Some("invalid_token"))),
+        }
+    }
+
+    /// The token of a secret that an address sends; `None` when it is wrong, which counts against the address.
+    pub(super) fn token(
+        &self,
+        state: &State,
+        secret: &str,
+        peer: IpAddr,
+    ) -> Result<Option<Token>, Response> {
+        let now = Instant::now();
+        if let Some(wait) = self.failures.wait(&peer, now) {
+            return Err(slow_down(wait));
+        }
+        match state.tokens().authenticate(secret, Moment::now()) {
             Ok(None) => {
                 let _ = self.failures.take(&peer, now);
                 if secret.starts_with("${") {
                     tracing::warn!("a client sent the name of a variable in place of its token");
                 }
-                Err(unauthenticated(Some("invalid_token")))
+                Ok(None)
             }
+            Ok(token) => Ok(token),
             Err(error) => {
                 tracing::error!(%error, "tokens cannot be read");
                 let text = "tokens cannot be read: see the server's log\n";

@@ -82,7 +82,7 @@ fn card(app: &App, headers: &HeaderMap) -> Vec<u8> {
 }
 
 /// The endpoint's URL: the configured one, else the host that was asked, by the scheme that the proxy names.
-fn url(app: &App, headers: &HeaderMap) -> String {
+pub(super) fn url(app: &App, headers: &HeaderMap) -> String {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let host = text(HOST).filter(|_| app.guard.refuse(headers).is_none());
     match (&app.options.public_url, host) {

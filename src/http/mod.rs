@@ -1,7 +1,8 @@
 //! MCP over Streamable HTTP, stateless: the tools of a [`Server`] for many clients at once.
 //!
 //! A request goes through [`around`] (its name, Host and Origin, the log), then to its route: [`endpoint`] carries a
-//! message to the one dispatcher that stdio uses, [`card`] says where the server is, [`operations`] how it is.
+//! message to the one dispatcher that stdio uses, [`card`] says where the server is, [`operations`] how it is, and
+//! [`settings`] is a page for people.
 
 mod around;
 mod auth;
@@ -12,6 +13,7 @@ mod guard;
 mod metrics;
 mod operations;
 mod rate;
+mod settings;
 
 use std::io;
 use std::net::SocketAddr;
@@ -62,6 +64,7 @@ struct App {
     guard: Guard,
     metrics: Metrics,
     calls: Arc<Semaphore>,
+    sessions: settings::Sessions,
     /// The port that was given, when any was asked for.
     address: SocketAddr,
 }
@@ -86,6 +89,7 @@ pub fn serve(
             guard: Guard::new(&options, address),
             metrics: Metrics::default(),
             calls: Arc::new(Semaphore::new(MAX_CALLS)),
+            sessions: settings::Sessions::default(),
             server,
             options,
             address,
@@ -118,6 +122,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/healthz", get(operations::health))
         .route("/readyz", get(operations::ready))
         .route("/metrics", get(operations::metrics))
+        .merge(settings::router())
         .fallback(nowhere)
         .layer(middleware::from_fn_with_state(Arc::clone(&app), around::around))
         .with_state(app)

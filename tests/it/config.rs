@@ -31,6 +31,23 @@ fn tree() -> tempfile::TempDir {
 }
 
 #[test]
+fn every_setting_is_in_both_manuals() {
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    let shown = run(fresh.path(), &["config", "--show", "--json"], &[]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    let settings = shown["settings"].as_array().expect("a list");
+    for language in ["en", "es"] {
+        let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join(format!("docs/{language}/reference/configuration.md"));
+        let page = fs::read_to_string(page).expect("the manual");
+        for setting in settings {
+            let row = format!("| `{}` |", setting["key"].as_str().expect("a key"));
+            assert!(page.contains(&row), "{language}: {row}");
+        }
+    }
+}
+
+#[test]
 fn a_flag_beats_the_environment_and_the_environment_the_file() {
     let fresh = tree();
     let title = |args: &[&str], env: &[(&str, &str)]| -> (u64, String) {
@@ -44,7 +61,7 @@ fn a_flag_beats_the_environment_and_the_environment_the_file() {
     assert_eq!(title(&[], &[]), (1, "File".to_owned()));
     assert_eq!(title(&[], &environment), (1, "Environment".to_owned()));
     assert_eq!(title(&["--docs", "flag"], &environment), (1, "Flag".to_owned()));
-    assert_eq!(title(&["--exclude", "none/**"], &[]), (2, "Draft".to_owned()));
+    assert_eq!(title(&["--exclude", "none/**"], &[]), (2, "File".to_owned()));
     let shown = run(fresh.path(), &["config", "--show", "--json", "--docs", "flag"], &environment);
     let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
     let setting = |key: &str| {
@@ -69,7 +86,7 @@ fn the_server_and_every_verb_take_the_file() {
     server.finish();
     folder::make(
         fresh.path(),
-        &json!([{ "path": "q.jsonl", "text": "{\"query\": \"file\", \"relevant\": [{\"path\": \"a.md\", \"grade\": 3}]}\n" }]),
+        &json!([{ "path": "q.jsonl", "text": "{\"query\": \"file\", \"relevant\": [{\"path\": \"a.md\", \"heading\": \"File\", \"grade\": 3}]}\n" }]),
     );
     for args in [
         &["outline"][..],
@@ -94,7 +111,7 @@ fn a_file_that_was_found_reaches_nothing_outside_its_folder() {
     let project = fresh.path().join("project");
     let outside = fresh.path().join("file");
     folder::make(&project, &json!([{ "path": "link", "symlink": "../file" }]));
-    for dir in ["../file", "x/../../file", "link", "link/drafts", &outside.to_string_lossy()] {
+    for dir in ["../file", "./../file", "link", "link/drafts", &outside.to_string_lossy()] {
         fs::write(project.join("botmesh-docs.toml"), format!("[docs]\ndir = \"{dir}\"\n"))
             .expect("written");
         let output = run(&project, &["outline"], &[]);

@@ -28,13 +28,13 @@ fn a_token_from_its_making_to_its_end() {
     let cwd = fresh.path();
     assert_eq!(run(cwd, &["token", "list", "--state", "st"]).1, "no token\n");
     let create =
-        ["token", "create", "--state", "st", "--name", "ci", "--scope", "flow:run,docs:read"];
+        ["token", "create", "--state", "st", "--name", "build", "--scope", "flow:run,docs:read"];
     let (is_fine, secret, said) = run(cwd, &[&create[..], &["--expires", "30d"]].concat());
     assert!(is_fine && secret.starts_with("bmd_") && secret.trim().len() == 81, "{secret}{said}");
     let secret = secret.trim();
     assert!(!said.contains(secret), "the secret is on standard output alone");
     let tokens = list(cwd);
-    assert_eq!(tokens[0]["name"], "ci");
+    assert_eq!(tokens[0]["name"], "build");
     assert_eq!(tokens[0]["scopes"], serde_json::json!(["docs:read", "flow:run"]));
     assert_eq!((&tokens[0]["state"], &tokens[0]["last_used"]), (&"active".into(), &Value::Null));
     for entry in fs::read_dir(cwd.join("st")).expect("the folder") {
@@ -43,14 +43,14 @@ fn a_token_from_its_making_to_its_end() {
         assert!(!holds, "the secret is in a file");
     }
     let (is_fine, _, said) = run(cwd, &create);
-    assert!(!is_fine && said.contains("a token of this name exists: `ci`"), "{said}");
-    let (is_fine, _, said) = run(cwd, &["token", "revoke", "--state", "st", "cii"]);
-    assert!(!is_fine && said.contains("did you mean \"ci\"?"), "{said}");
+    assert!(!is_fine && said.contains("a token of this name exists: `build`"), "{said}");
+    let (is_fine, _, said) = run(cwd, &["token", "revoke", "--state", "st", "biuld"]);
+    assert!(!is_fine && said.contains("did you mean \"build\"?"), "{said}");
     let id = tokens[0]["id"].as_str().expect("an id");
     assert!(run(cwd, &["token", "revoke", "--state", "st", id]).0);
     assert_eq!(list(cwd)[0]["state"], "revoked");
     let (_, table, _) = run(cwd, &["token", "list", "--state", "st"]);
-    assert!(table.starts_with("name  id            scopes"), "{table}");
+    assert!(table.starts_with("name   id            scopes"), "{table}");
     assert!(table.trim_end().ends_with("revoked"), "{table}");
     let (is_fine, made, _) = run(cwd, &[&create[..], &["--json"]].concat());
     let made: Value = serde_json::from_str(&made).expect("JSON");
