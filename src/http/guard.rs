@@ -87,7 +87,7 @@ mod tests {
             (Some("127.8.8.8"), None, true),
             (Some("LOCALHOST:1"), None, true),
             (Some("[::1]:6060"), None, true),
-            (Some("::1"), None, true),
+            (Some("::1"), None, false),
             (Some("docs.example"), Some("https://docs.example"), true),
             (Some("docs.example:443"), Some("https://docs.example:443"), true),
             (Some("evil.example"), None, false),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Server, Session, Transport};
 use crate::error::{ErrorCode, ToolError};
+use crate::mcp::http_facts::{Header, HttpFacts};
 use crate::scope::Scope;
 use crate::tools::{Context, Tool};
 
@@ -250,8 +251,12 @@ fn a_version_that_is_not_served_is_named_with_those_that_are() {
 #[test]
 fn http_is_under_the_rules_of_its_header() {
     let check = |version: Option<&str>, text: &str, expected: &str| {
-        let transport = Transport::Http { version };
-        let answer = say(&mut Session::default(), transport, text);
+        let header = |value: Option<&str>| {
+            value.map_or(Header::Absent, |value| Header::Once(value.to_owned()))
+        };
+        let method = header(Some("tools/list"));
+        let facts = HttpFacts { version: header(version), method, ..HttpFacts::default() };
+        let answer = say(&mut Session::default(), Transport::Http(&facts), text);
         assert!(answer.contains(expected), "{version:?} {text}: {answer}");
     };
     let list = request("tools/list", &json!({}));
