@@ -9,8 +9,17 @@ const FILTER_VARIABLE: &str = "RUST_LOG";
 
 const DEFAULT_FILTER: &str = "warn,botmesh_docs::http=info";
 
+/// How events are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A line of text each.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
 /// Shows diagnostics from now on. A filter that cannot be read is reported and the default is used instead.
-pub fn start() {
+pub fn start(format: Format) {
     let wanted = std::env::var(FILTER_VARIABLE).unwrap_or_default();
     let wanted = if wanted.trim().is_empty() { DEFAULT_FILTER } else { wanted.as_str() };
     let (filter, fault) = match EnvFilter::builder().parse(wanted) {
@@ -18,12 +27,15 @@ pub fn start() {
         Err(error) => (EnvFilter::new(DEFAULT_FILTER), Some(error)),
     };
     // A second call, as tests in one process make it, changes nothing.
-    let _ = tracing_subscriber::fmt()
+    let subscriber = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(|| StandardError)
         .with_ansi(false)
-        .log_internal_errors(false)
-        .try_init();
+        .log_internal_errors(false);
+    let _ = match format {
+        Format::Text => subscriber.try_init(),
+        Format::Json => subscriber.json().flatten_event(true).try_init(),
+    };
     if let Some(error) = fault {
         tracing::warn!("{FILTER_VARIABLE} is no filter: {error}: using \"{DEFAULT_FILTER}\"");
     }

@@ -9,6 +9,5 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    botmesh_docs::diagnostics::start();
     botmesh_docs::cli::main(std::env::args_os())
 }

@@ -31,6 +31,9 @@ pub(super) fn run(args: &ConfigArgs) -> Result<Outcome, Failure> {
     Ok(if args.json { as_json(&config) } else { as_text(&config) }.into())
 }
 
+/// Longer lines have their source right behind them.
+const MAX_COLUMN: usize = 48;
+
 /// One line a setting: a line for `botmesh-docs.toml`, and behind it where the value comes from.
 fn as_text(config: &Config) -> String {
     let line = |(setting, set): (&Setting, &Set)| match &set.value {
@@ -39,7 +42,6 @@ fn as_text(config: &Config) -> String {
     };
     let lines: Vec<(String, &Set)> = config.all().map(|pair| (line(pair), pair.1)).collect();
     let width = |line: &str| line.chars().count();
-    const MAX_COLUMN: usize = 48;
     let widths = lines.iter().map(|(line, _)| width(line)).filter(|width| *width <= MAX_COLUMN);
     let column = widths.max().unwrap_or(0);
     let with_source = |(line, set): &(String, &Set)| match (&set.value, source(config, set)) {

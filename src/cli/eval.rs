@@ -138,11 +138,11 @@ pub(super) fn run(args: &EvalArgs) -> Result<Outcome, Failure> {
     Ok(Outcome { text, has_findings: is_low })
 }
 
+/// A corpus, its folder and its rules.
+type Asked<'q> = (Option<&'q str>, PathBuf, TreeOptions);
+
 /// The folders to ask, each with the corpus that it answers for and its rules.
-fn folders<'q>(
-    args: &EvalArgs,
-    queries: &'q [Judged],
-) -> Result<Vec<(Option<&'q str>, PathBuf, TreeOptions)>, Failure> {
+fn folders<'q>(args: &EvalArgs, queries: &'q [Judged]) -> Result<Vec<Asked<'q>>, Failure> {
     let Some(corpora) = &args.corpora else {
         let help = "pass `--docs DIR`, or `--corpora DIR` for several";
         let config = args.config.load(docs_args::folder_flags(args.docs.as_deref(), None))?;

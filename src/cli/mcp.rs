@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::docs_args::{ConfigArg, folder_flags};
 use super::{Failure, Outcome};
-use crate::clients::{self, Client, Snippet, Transport};
+use crate::clients::{self, Client, Note, Snippet, Transport};
 use crate::config::settings::Kind;
 use crate::config::{self, Value};
 use crate::diagnostics::StandardError;
@@ -75,8 +75,8 @@ pub(super) fn run(args: &McpArgs) -> Result<Outcome, Failure> {
         return Ok(show(args, client, "http", &snippet, Some(&clients::card_url(&url))));
     }
     let config = args.config.load(folder_flags(args.docs.as_deref(), None))?;
-    let docs = config.text("docs.dir").unwrap_or("docs");
-    let snippet = client.snippet(Transport::Stdio { docs });
+    let docs = config.folder("docs.dir").unwrap_or_else(|| "docs".into());
+    let snippet = client.snippet(Transport::Stdio { docs: &docs.to_string_lossy() });
     let snippet = snippet.ok_or_else(|| no_place(client))?;
     Ok(show(args, client, "stdio", &snippet, None))
 }
@@ -118,7 +118,7 @@ fn show(
     if let Some(command) = &snippet.command {
         let _ = writeln!(StandardError, "or run: {command}");
     }
-    if card.is_some() {
+    if card.is_some() && snippet.note != Some(Note::AsksForToken) {
         let variable = clients::TOKEN_VARIABLE;
         let _ = writeln!(StandardError, "the token comes from the environment: {variable}");
     }

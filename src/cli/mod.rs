@@ -30,7 +30,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::diagnostics::StandardError;
+use crate::diagnostics::{self, Format, StandardError};
 use crate::error::ToolError;
 
 /// Wider help is hard to read.
@@ -131,6 +131,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         // Help and version are results.
         Err(error) => return finish(Ok(error.render().ansi().to_string().into())),
     };
+    // A server's settings say how its diagnostics look.
+    if !matches!(cli.verb, None | Some(Verb::Serve(_))) {
+        diagnostics::start(Format::Text);
+    }
     finish(match cli.verb {
         None => serve::run(&cli.serve),
         Some(Verb::Serve(args)) => serve::run(&args),

@@ -13,9 +13,9 @@ use over_http::HttpArgs;
 use super::docs_args::{DocsSettings, TreeArgs, written};
 use super::{Failure, Outcome};
 use crate::config::{Config, Value};
-use crate::diagnostics::StandardError;
+use crate::diagnostics::{self, Format, StandardError};
 use crate::docs::{self, DocsHandle, Source};
-use crate::flows::FlowFolder;
+use crate::flows::{FlowFolder, FlowsError};
 use crate::mcp::session::Server;
 use crate::mcp::stdio;
 use crate::state::State;
@@ -91,6 +91,10 @@ impl ServeArgs {
 /// Serves one client until it leaves. A docs folder that is not there is reported, and the docs tools stay away.
 pub(super) fn run(args: &ServeArgs) -> Result<Outcome, Failure> {
     let config = args.settings()?;
+    diagnostics::start(match config.text("logs.format") {
+        Some("json") => Format::Json,
+        _ => Format::Text,
+    });
     let context = context(&config)?;
     let tools = offered(&config, &context)?;
     let server = Server::with_tools(context, tools);
@@ -140,7 +144,11 @@ fn context(config: &Config) -> Result<Context, Failure> {
 
 fn stored_flows(folder: &Path) -> Result<FlowFolder, Failure> {
     FlowFolder::open(folder).map_err(|error| {
-        Failure::new(format!("{error}: `{}`", folder.display()))
+        let why = match &error {
+            FlowsError::Folder(error) => super::reason(error),
+            error => error.to_string(),
+        };
+        Failure::new(format!("folder of flows cannot be read: `{}`: {why}", folder.display()))
             .with_help("name the folder that holds the *.flow.json with `--flows DIR`")
     })
 }

@@ -11,6 +11,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::settings::{self, Kind, SETTINGS, Setting};
 use super::{ConfigError, Set, Source, Value, place};
+use crate::flow::reader::position;
 use crate::suggest;
 
 /// Name of the file in the working folder.
@@ -161,8 +162,7 @@ impl File {
     }
 
     fn line(&self, span: Range<usize>) -> usize {
-        let before = self.text.as_bytes().get(..span.start).unwrap_or(self.text.as_bytes());
-        1 + before.iter().filter(|byte| **byte == b'\n').count()
+        position(&self.text, span.start).0
     }
 
     fn place(&self, span: Range<usize>) -> String {

@@ -101,6 +101,8 @@ pub const SETTINGS: &[Setting] = &[
         variables: &[crate::state::FOLDER_VARIABLE],
         ..setting("state.dir", Kind::Folder, Default::Unset)
     },
+    setting("logs.format", Kind::Choice(&["text", "json"]), Default::Text("text")),
+    setting("logs.queries", Kind::Switch, Default::Switch(false)),
 ];
 
 /// The setting of a key.

@@ -26,6 +26,9 @@ use crate::mcp::session::{Answer, Call, Received, Session, Step, Transport};
 /// How long the body of a request may take.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// Longest arguments in the log: a whole flow document tells nobody more than its beginning.
+const MAX_LOGGED_CHARS: usize = 2_048;
+
 const JSON: &str = "application/json";
 
 pub(super) async fn handle(
@@ -45,6 +48,7 @@ pub(super) async fn handle(
     if let Some((status, why)) = refuse_types(request.headers()) {
         return refused(status, Fault::new(FaultKind::NoMessage, why));
     }
+    let request_id = id.0.clone();
     let facts = facts(request.headers(), &caller, id.0);
     let text = match body(request).await {
         Ok(text) => text,
@@ -68,7 +72,14 @@ pub(super) async fn handle(
         match step {
             Step::Silent | Step::Cancel(_) => {}
             Step::Reply(reply) => replies.push(reply),
-            Step::Call(call) => replies.push(run(&app, &caller, call).await),
+            Step::Call(call) => {
+                if app.options.log_queries {
+                    let arguments: String =
+                        call.arguments().chars().take(MAX_LOGGED_CHARS).collect();
+                    tracing::info!(%request_id, tool = call.tool(), arguments, "called");
+                }
+                replies.push(run(&app, &caller, call).await);
+            }
         }
     }
     answer(replies, is_batch)

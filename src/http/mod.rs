@@ -52,6 +52,8 @@ pub struct Options {
     pub public_url: Option<String>,
     /// Hosts that requests may name besides loopback's.
     pub hosts: Vec<String>,
+    /// Whether the log holds what tools are asked.
+    pub log_queries: bool,
     /// Whether `GET /mcp/server-card` answers.
     pub server_card: bool,
 }

@@ -104,6 +104,11 @@ impl Call {
         &self.id
     }
 
+    /// The arguments as they were sent.
+    pub fn arguments(&self) -> &str {
+        self.arguments.text()
+    }
+
     /// Bytes of memory that the call holds, roughly.
     pub fn n_bytes(&self) -> usize {
         self.arguments.text().len()

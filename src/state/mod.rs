@@ -1,4 +1,4 @@
-//! What the server keeps: tokens and runs, in one SQLite file below the folder that the user named.
+//! What the server keeps: tokens and runs, in one `SQLite` file below the folder that the user named.
 //!
 //! Several processes may have it open: a server and the `token` verbs. Writes are short transactions in a write-ahead log,
 //! synced to the disk before they are reported as done. [`tokens`] says who may call, [`runs`] what was run.

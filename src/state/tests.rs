@@ -94,7 +94,8 @@ fn runs_are_listed_latest_first_and_the_oldest_go() {
             NewRun { flow, digest: "d", finished: at(now), request: &request, result: &result };
         state.runs().record(run).expect("recorded")
     };
-    let ids: Vec<String> = (0..5).map(|now| record(["a", "b"][now % 2], now as i64)).collect();
+    let ids: Vec<String> =
+        (0..5).map(|now| record(if now % 2 == 0 { "a" } else { "b" }, now)).collect();
     let list = |flow, below, limit| -> Vec<String> {
         let runs = state.runs().list(flow, below, limit).expect("a list");
         runs.into_iter().map(|run| run.id).collect()

@@ -83,10 +83,10 @@ fn list(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError
     let limit = limit(arguments);
     // Only the flows that may be shown are read.
     let end = entries.len().min(start.saturating_add(limit));
-    let items = entries.iter().enumerate().map(|(at, entry)| match (start..end).contains(&at) {
-        true => described(entry),
-        false => Value::Null,
-    });
+    let items = entries
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| if (start..end).contains(&at) { described(entry) } else { Value::Null });
     let value = json!({ "items": items.collect::<Vec<_>>(), "total": entries.len() });
     let max_bytes = context.max_reply_bytes;
     let part = Part { list: "/items", start, limit, max_bytes };

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::super::Failure;
 use crate::config::{Config, Flags, Value};
@@ -21,7 +21,7 @@ pub(super) struct HttpArgs {
     /// Serve Streamable HTTP at this address instead of standard input and output; without ADDR at that of the settings,
     /// else at 127.0.0.1:6060
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
-    http: Option<Option<SocketAddr>>,
+    http: Option<Vec<SocketAddr>>,
     /// Ask nobody for a token; only on a loopback address
     #[arg(long, requires = "http")]
     insecure_no_auth: bool,
@@ -31,9 +31,30 @@ pub(super) struct HttpArgs {
     /// Host that requests may name, besides loopback's and that of `--public-url`; may be given again
     #[arg(long, value_name = "HOST", requires = "http")]
     allow_host: Vec<String>,
+    /// Write the log as text or as JSON, a line an event
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "http")]
+    log_format: Option<LogFormat>,
+    /// Write the arguments of calls into the log
+    #[arg(long, requires = "http")]
+    log_queries: bool,
     /// Do not say at /mcp/server-card where the server is
     #[arg(long, requires = "http")]
     no_server_card: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+impl LogFormat {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
 }
 
 impl HttpArgs {
@@ -44,12 +65,15 @@ impl HttpArgs {
 
     /// What the flags say.
     pub(super) fn flags(&self) -> Flags {
-        let address = self.http.flatten().map(|address| Value::Text(address.to_string()));
+        let address = self.http.as_ref().and_then(|given| given.first());
+        let address = address.map(|address| Value::Text(address.to_string()));
         let hosts = (!self.allow_host.is_empty()).then(|| Value::List(self.allow_host.clone()));
         let flags = [
             ("http.addr", address),
             ("http.public_url", self.public_url.clone().map(Value::Text)),
             ("http.allowed_hosts", hosts),
+            ("logs.format", self.log_format.map(|format| Value::Text(format.name().to_owned()))),
+            ("logs.queries", self.log_queries.then_some(Value::Switch(true))),
             ("mcp.server_card", self.no_server_card.then_some(Value::Switch(false))),
         ];
         flags.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
@@ -64,6 +88,7 @@ impl HttpArgs {
             address,
             public_url: config.text("http.public_url").map(str::to_owned),
             hosts: config.list("http.allowed_hosts").to_vec(),
+            log_queries: config.is_on("logs.queries"),
             server_card: config.is_on("mcp.server_card"),
         };
         let announce = |url: &str| {
