@@ -132,6 +132,9 @@ fn context(config: &Config) -> Result<Context, Failure> {
     if let Some(folder) = config.folder("state.dir") {
         context.state = Some(Arc::new(state(&folder)?));
     }
+    if let Some(max_bytes) = config.number("mcp.max_output_bytes") {
+        context.max_reply_bytes = max_bytes;
+    }
     Ok(context)
 }
 

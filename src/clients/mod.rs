@@ -153,7 +153,7 @@ impl Client {
             Self::Opencode => "OpenCode",
             Self::Zed => "Zed",
             Self::Windsurf => "Windsurf",
-            Self::Generic => "mcpServers",
+            Self::Generic => "other clients",
         }
     }
 

@@ -96,6 +96,11 @@ impl File {
         let value_read = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
             DeValue::Boolean(is_on) => Value::Switch(*is_on),
+            DeValue::Integer(number) => {
+                let digits = number.as_str().trim_start_matches('+');
+                let number = usize::from_str_radix(digits, number.radix());
+                Value::Number(number.map_err(|_| wrong())?)
+            }
             DeValue::Array(items) => {
                 let text = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
                     DeValue::String(text) => Ok(text.to_string()),

@@ -24,6 +24,8 @@ pub enum Value {
     Text(String),
     /// On or off.
     Switch(bool),
+    /// A number.
+    Number(usize),
     /// Texts in their order.
     List(Vec<String>),
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Value {
         match self {
             Self::Text(text) => write!(out, "{}", json!(text)),
             Self::Switch(is_on) => write!(out, "{is_on}"),
+            Self::Number(number) => write!(out, "{number}"),
             Self::List(texts) => {
                 let texts: Vec<String> = texts.iter().map(|text| json!(text).to_string()).collect();
                 write!(out, "[{}]", texts.join(", "))
@@ -183,6 +186,14 @@ impl Config {
         self.set(key).value == Some(Value::Switch(true))
     }
 
+    /// The number of a setting that has one.
+    pub fn number(&self, key: &str) -> Option<usize> {
+        match self.set(key).value {
+            Some(Value::Number(number)) => Some(number),
+            _ => None,
+        }
+    }
+
     /// The texts of a setting.
     pub fn list(&self, key: &str) -> &[String] {
         match &self.set(key).value {
@@ -201,6 +212,7 @@ fn default(setting: &Setting) -> Set {
         Default::Unset => None,
         Default::Text(text) => Some(Value::Text(text.to_owned())),
         Default::Switch(is_on) => Some(Value::Switch(is_on)),
+        Default::Number(number) => Some(Value::Number(number)),
         Default::Empty => Some(Value::List(Vec::new())),
     };
     Set { value, source: Source::Default }
@@ -219,6 +231,7 @@ pub fn fits(kind: Kind, value: &Value) -> bool {
                 !rest.is_empty() && !rest.starts_with('/') && rest.chars().all(is_plain)
             })
         }
+        (Kind::Number(least, most), Value::Number(number)) => (least..=most).contains(number),
         (Kind::Switch, Value::Switch(_)) | (Kind::List, Value::List(_)) => true,
         _ => false,
     }

@@ -1,5 +1,7 @@
 //! Every setting there is: its key, what it takes, and where else it may come from. The only list of them.
 
+use crate::tools;
+
 /// What a setting takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -9,6 +11,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// `true` or `false`.
     Switch,
+    /// A whole number from the first to the second.
+    Number(usize, usize),
     /// A list of texts.
     List,
     /// An IP address and a port.
@@ -27,6 +31,7 @@ impl Kind {
                 format!("one of {}", words.join(", "))
             }
             Self::Switch => "true or false".to_owned(),
+            Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::List => "a list of texts".to_owned(),
             Self::Address => "an address with a port, like 127.0.0.1:6060".to_owned(),
             Self::Url => "an http:// or https:// URL without ? and #".to_owned(),
@@ -43,6 +48,8 @@ pub enum Default {
     Text(&'static str),
     /// This.
     Switch(bool),
+    /// This number.
+    Number(usize),
     /// The empty list.
     Empty,
 }
@@ -64,6 +71,9 @@ const fn setting(key: &'static str, kind: Kind, default: Default) -> Setting {
     Setting { key, kind, default, variables: &[] }
 }
 
+/// Longer replies are refused or cut by every client that we know.
+const MOST_REPLY_BYTES: usize = 1_048_576;
+
 /// All settings, table by table.
 pub const SETTINGS: &[Setting] = &[
     Setting {
@@ -81,6 +91,11 @@ pub const SETTINGS: &[Setting] = &[
     setting("mcp.include", Kind::List, Default::Empty),
     setting("mcp.exclude", Kind::List, Default::Empty),
     setting("mcp.server_card", Kind::Switch, Default::Switch(true)),
+    setting(
+        "mcp.max_output_bytes",
+        Kind::Number(tools::MIN_REPLY_BYTES, MOST_REPLY_BYTES),
+        Default::Number(tools::MAX_REPLY_BYTES),
+    ),
     setting("flows.dir", Kind::Folder, Default::Unset),
     Setting {
         variables: &[crate::state::FOLDER_VARIABLE],

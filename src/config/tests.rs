@@ -34,6 +34,14 @@ fn faults_name_line_and_nearest_word() {
         ),
         ("[mcp]\nserver_card = 1", "FILE, line 2: `mcp.server_card` must be true or false; "),
         (
+            "mcp.max_output_bytes = 1",
+            "FILE, line 1: `mcp.max_output_bytes` must be a whole number from 4096 to 1048576; ",
+        ),
+        (
+            "mcp.max_output_bytes = -4096",
+            "FILE, line 1: `mcp.max_output_bytes` must be a whole number from 4096 to 1048576; ",
+        ),
+        (
             "[http]\npublic_url = \"ftp://x\"",
             "FILE, line 2: `http.public_url` must be an http:// or https:// URL without ? and #; ",
         ),
@@ -63,6 +71,7 @@ fn flags_beat_the_file_and_the_file_the_default() {
     );
     assert_eq!(config.source("docs.dir"), &Source::File(2));
     assert!(config.is_on("mcp.server_card"));
+    assert_eq!(config.number("mcp.max_output_bytes"), Some(32_768));
     assert_eq!(config.source("mcp.server_card"), &Source::Default);
 }
 

@@ -10,8 +10,11 @@ use serde_json::{Map, Value};
 use super::{Arguments, Context};
 use crate::error::{ErrorCode, ToolError};
 
-/// Most bytes of text in a reply: clients refuse or cut replies of about 25,000 tokens.
+/// Most bytes of text in a reply when the settings say nothing: clients refuse or cut replies of about 25,000 tokens.
 pub const MAX_REPLY_BYTES: usize = 32_768;
+
+/// A lower bound would leave no room for a hit and the way to the rest.
+pub const MIN_REPLY_BYTES: usize = 4_096;
 
 /// Titles and headings beyond this are cut: a page may put a whole line of megabytes into one.
 const MAX_NAME_CHARS: usize = 240;

@@ -7,7 +7,7 @@ use botmesh_index::snapshot::Snapshot;
 use serde_json::{Map, Value, json};
 
 use super::docs;
-use super::paged::{Cursors, piece};
+use super::paged::{Cursors, Part, piece};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
 use crate::scope::Scope;
@@ -60,7 +60,10 @@ fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
         None => 0,
         Some(cursor) => cursors.read(TOOL.name, cursor)? as usize,
     };
-    let (value, text) = piece(value, list, start, limit.clamp(1, MAX_LIMIT), &cursors);
+    let list = format!("/{list}");
+    let (limit, max_bytes) = (limit.clamp(1, MAX_LIMIT), context.max_reply_bytes);
+    let part = Part { list: &list, start, limit, max_bytes };
+    let (value, text) = piece(value, part, &cursors);
     Ok(ToolReply { value, text: Some(text) })
 }
 

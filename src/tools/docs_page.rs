@@ -4,7 +4,7 @@ use botmesh_index::passage::{Cut, Passage};
 use botmesh_index::snapshot::Snapshot;
 use serde_json::{Value, json};
 
-use super::docs::{self, MAX_REPLY_BYTES};
+use super::docs;
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
 use crate::scope::Scope;
@@ -49,10 +49,11 @@ fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
     let snapshot = docs::snapshot(context)?;
     let path = docs::text(arguments, "path").unwrap_or_default();
     let passage = passage(&snapshot, path, docs::text(arguments, "section"))?;
-    let max_chars = docs::number(arguments, "max_chars").map_or(MAX_REPLY_BYTES, |n| n as usize);
+    let max_chars =
+        docs::number(arguments, "max_chars").map_or(context.max_reply_bytes, |n| n as usize);
     let from_line =
         docs::number(arguments, "from_line").map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let max_bytes = MAX_REPLY_BYTES - NOTE_BYTES;
+    let max_bytes = context.max_reply_bytes - NOTE_BYTES;
     let Some(cut) = passage.cut(from_line, max_chars.max(1), max_bytes) else {
         let (from_line, last_line) = (from_line.unwrap_or(0), passage.lines.1);
         let message =

@@ -6,7 +6,7 @@ use botmesh_index::search::{Hit, MAX_LIMIT, Query, SearchReply};
 use botmesh_index::snapshot::Snapshot;
 use serde_json::{Map, Value, json};
 
-use super::docs::{self, MAX_REPLY_BYTES};
+use super::docs;
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::ToolError;
 use crate::scope::Scope;
@@ -69,7 +69,7 @@ fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
         explain: arguments.get("explain").and_then(Value::as_bool).unwrap_or(false),
     };
     let answer = search(&snapshot, &query)?;
-    let (value, text) = capped(search_value(&snapshot, &query, &answer));
+    let (value, text) = capped(search_value(&snapshot, &query, &answer), context.max_reply_bytes);
     Ok(ToolReply { value, text: Some(text) })
 }
 
@@ -249,10 +249,10 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// The value with as many of its hits as a reply may hold, and its text.
-fn capped(mut value: Value) -> (Value, String) {
+fn capped(mut value: Value, max_bytes: usize) -> (Value, String) {
     let mut text = docs::shown(&value);
-    while text.len() > MAX_REPLY_BYTES {
-        let n_over = text.len() - MAX_REPLY_BYTES;
+    while text.len() > max_bytes {
+        let n_over = text.len() - max_bytes;
         if !shorten(&mut value, n_over) {
             break;
         }
@@ -281,13 +281,14 @@ fn shorten(value: &mut Value, n_over: usize) -> bool {
 mod tests {
     use serde_json::json;
 
-    use super::{MAX_REPLY_BYTES, capped};
+    use super::capped;
+    use crate::tools::MAX_REPLY_BYTES;
 
     #[test]
     fn a_reply_loses_its_tail_and_says_so() {
         let hits: Vec<_> =
             (0..25).map(|at| json!({ "at": at, "snippet": "x".repeat(3000) })).collect();
-        let (value, text) = capped(json!({ "results": hits, "total": 25 }));
+        let (value, text) = capped(json!({ "results": hits, "total": 25 }), MAX_REPLY_BYTES);
         assert!(text.len() <= MAX_REPLY_BYTES);
         let kept = value["results"].as_array().expect("a list");
         assert_eq!((kept.len(), &kept[0]["at"], &value["total"]), (10, &json!(0), &json!(25)));

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 pub use arguments::Arguments;
 pub use closing::Closing;
-pub use docs::{MAX_REPLY_BYTES, count};
+pub use docs::{MAX_REPLY_BYTES, MIN_REPLY_BYTES, count};
 pub use docs_outline::outline_value;
 pub use docs_page::{page_value, passage};
 pub use docs_search::{Answer, DEFAULT_LIMIT, hint, place, search, search_value};
@@ -54,7 +54,7 @@ impl From<Value> for ToolReply {
 }
 
 /// What handlers may see besides their arguments.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Context {
     /// Ends the waits of tools when the server ends.
     pub closing: Closing,
@@ -64,6 +64,15 @@ pub struct Context {
     pub flows: Option<FlowFolder>,
     /// Tokens and runs, when the server keeps them.
     pub state: Option<Arc<State>>,
+    /// At most so many bytes of text in a reply of the docs and of stored flows; at least [`MIN_REPLY_BYTES`].
+    pub max_reply_bytes: usize,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        let max_reply_bytes = MAX_REPLY_BYTES;
+        Self { closing: Closing::default(), docs: None, flows: None, state: None, max_reply_bytes }
+    }
 }
 
 /// One tool.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::docs::{self, MAX_REPLY_BYTES};
+use super::docs;
 use crate::error::{ErrorCode, ToolError};
 
 /// Places in a list as opaque texts. A cursor is good for one question and one state of the list alone.
@@ -39,31 +39,41 @@ impl Cursors {
     }
 }
 
-/// `value` with the part of its member `list` that a reply may hold, from `start` on, and its text. `cursors` lead on.
-pub(super) fn piece(
-    mut value: Value,
-    list: &str,
-    start: usize,
-    limit: usize,
-    cursors: &Cursors,
-) -> (Value, String) {
-    let whole = value[list].take();
+/// What part of a list is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// JSON Pointer of the list in its value.
+    pub(super) list: &'a str,
+    /// The first entry, counted from 0.
+    pub(super) start: usize,
+    /// At most so many entries.
+    pub(super) limit: usize,
+    /// At most so many bytes of text, but one entry in any case.
+    pub(super) max_bytes: usize,
+}
+
+/// `value` with the part of its list that a reply may hold, and its text. `cursors` lead on.
+pub(super) fn piece(mut value: Value, part: Part<'_>, cursors: &Cursors) -> (Value, String) {
+    let Part { list, start, limit, max_bytes } = part;
+    let whole = value.pointer_mut(list).map(Value::take).unwrap_or_default();
     let whole = whole.as_array().map_or(&[][..], Vec::as_slice);
     let rest = whole.get(start..).unwrap_or_default();
     let mut n_shown = rest.len().min(limit);
     loop {
-        value[list] = rest[..n_shown].into();
+        if let Some(list) = value.pointer_mut(list) {
+            *list = rest[..n_shown].into();
+        }
         let next = start + n_shown;
         value["page"] = json!({ "truncated": next < whole.len() });
         if next < whole.len() {
             value["page"]["next_cursor"] = cursors.write(next as u64).into();
         }
         let text = docs::shown(&value);
-        if text.len() <= MAX_REPLY_BYTES || n_shown <= 1 {
+        if text.len() <= max_bytes || n_shown <= 1 {
             return (value, text);
         }
         // Entries are alike in length: aim a little lower than the share that fits.
-        n_shown = (n_shown * MAX_REPLY_BYTES / text.len()).clamp(1, n_shown - 1);
+        n_shown = (n_shown * max_bytes / text.len()).clamp(1, n_shown - 1);
     }
 }
 
@@ -71,7 +81,9 @@ pub(super) fn piece(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Cursors, MAX_REPLY_BYTES, piece};
+    use super::{Cursors, Part, piece};
+
+    const MAX_BYTES: usize = 9_000;
 
     #[test]
     fn all_pieces_joined_are_the_list() {
@@ -82,8 +94,9 @@ mod tests {
         let cursors = Cursors::new(&["pages"]);
         let (mut seen, mut start) = (Vec::new(), 0);
         loop {
-            let (value, text) = piece(whole.clone(), "pages", start, 300, &cursors);
-            assert!(text.len() <= MAX_REPLY_BYTES);
+            let part = Part { list: "/pages", start, limit: 300, max_bytes: MAX_BYTES };
+            let (value, text) = piece(whole.clone(), part, &cursors);
+            assert!(text.len() <= MAX_BYTES);
             seen.extend(value["pages"].as_array().expect("a list").clone());
             let Some(cursor) = value["page"]["next_cursor"].as_str() else { break };
             start = cursors.read("docs_outline", cursor).expect("a good cursor") as usize;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::arguments::nesting_error;
 use super::docs::{self, number, text};
-use super::paged::{Cursors, piece};
+use super::paged::{Cursors, Part, piece};
 use super::{Arguments, Context, Tool, ToolReply};
 use crate::error::{ErrorCode, ToolError};
 use crate::flow::analyze::validate_all;
@@ -45,9 +45,9 @@ const LIST: Tool = Tool {
 const GET: Tool = Tool {
     name: "flow_get",
     title: "Read a stored flow",
-    description: "The document of a stored flow, whether it is valid, and its digest. flow_list names the flows.",
-    input_schema: r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Name from flow_list"}},"required":["name"],"additionalProperties":false}"#,
-    output_schema: r#"{"type":"object","properties":{"name":{"type":"string"},"document":{"type":"object"},"digest":{"type":"string"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    description: "The document of a stored flow, whether it is valid, and its digest; long ones in pieces of their steps. flow_list names the flows.",
+    input_schema: r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Name from flow_list"},"cursor":{"type":"string","maxLength":128,"description":"page.next_cursor of the last reply: more steps"}},"required":["name"],"additionalProperties":false}"#,
+    output_schema: r#"{"type":"object","properties":{"page":{"type":"object"},"name":{"type":"string"},"document":{"type":"object"},"digest":{"type":"string"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
     scope: Scope::FlowRead,
     is_read_only: true,
     run: get,
@@ -58,7 +58,7 @@ const RUN: Tool = Tool {
     title: "Run a stored flow",
     description: "Simulate a stored flow on scripted replies and record the run. Flows that it calls are taken from the stored ones. Answers run_id and what flow_simulate answers. An invalid flow is not run.",
     input_schema: r#"{"type":"object","properties":{"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Name from flow_list"},"inputs":{"type":"array","maxItems":1000,"items":{"type":["string","object"],"properties":{"timeout":{"type":"boolean"},"type":{"type":"string"}},"additionalProperties":false},"description":"Replies in order: text, {\"timeout\":true} or {\"type\":\"image\"}"},"variables":{"type":"object","description":"Starting values; also \"contact.name\" etc."},"handlers":{"type":"object","additionalProperties":{"type":"array","items":{"type":"object"}},"description":"Handler name to results in order: {\"value\":…} or {\"error\":true}; the last repeats"},"locale":{"type":"string"},"maxSteps":{"type":"integer","minimum":1,"maximum":10000,"description":"Step limit (500)"}},"required":["name"],"additionalProperties":false}"#,
-    output_schema: r#"{"type":"object","properties":{"run_id":{"type":"string"},"name":{"type":"string"},"digest":{"type":"string"},"status":{"type":"string"},"outcome":{"type":"string"},"at":{"type":"string"},"transcript":{"type":"array","items":{"type":"object"}},"visited":{"type":"array","items":{"type":"string"}},"variables":{"type":"object"},"output":{"type":"object"},"unusedInputs":{"type":"integer"},"coverage":{"type":"object"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
+    output_schema: r#"{"type":"object","properties":{"run_id":{"type":"string"},"name":{"type":"string"},"digest":{"type":"string"},"status":{"type":"string"},"outcome":{"type":"string"},"at":{"type":"string"},"transcript":{"type":"array","items":{"type":"object"}},"visited":{"type":"array","items":{"type":"string"}},"variables":{"type":"object"},"output":{"type":"object"},"unusedInputs":{"type":"integer"},"coverage":{"type":"object"},"page":{"type":"object"},"valid":{"type":"boolean"},"issues":{"type":"array","items":{"type":"object"}},"error":{"type":"object"}}}"#,
     scope: Scope::FlowRun,
     is_read_only: false,
     run: run_flow,
@@ -67,9 +67,9 @@ const RUN: Tool = Tool {
 const GET_RUN: Tool = Tool {
     name: "flow_get_run",
     title: "See recorded runs",
-    description: "One recorded run with what it was given and what came of it, or, without run_id, the latest runs of one flow or of all.",
+    description: "One recorded run with what it was given and what came of it, a long transcript in pieces, or, without run_id, the latest runs of one flow or of all.",
     input_schema: r#"{"type":"object","properties":{"run_id":{"type":"string","minLength":1,"maxLength":64,"description":"From flow_run"},"name":{"type":"string","minLength":1,"maxLength":1024,"description":"Only runs of this flow"},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20},"cursor":{"type":"string","maxLength":128,"description":"page.next_cursor of the last reply"}},"additionalProperties":false}"#,
-    output_schema: r#"{"type":"object","properties":{"runs":{"type":"array","items":{"type":"object"}},"page":{"type":"object"},"run_id":{"type":"string"},"name":{"type":"string"},"digest":{"type":"string"},"finished":{"type":"string"},"status":{"type":"string"},"request":{"type":"object"},"result":{"type":"object"},"error":{"type":"object"}}}"#,
+    output_schema: r#"{"type":"object","properties":{"runs":{"type":"array","items":{"type":"object"}},"page":{"type":"object"},"run_id":{"type":"string"},"name":{"type":"string"},"digest":{"type":"string"},"finished":{"type":"string"},"status":{"type":"string"},"request":{"type":"object"},"outcome":{"type":"string"},"at":{"type":"string"},"transcript":{"type":"array","items":{"type":"object"}},"visited":{"type":"array","items":{"type":"string"}},"variables":{"type":"object"},"output":{"type":"object"},"unusedInputs":{"type":"integer"},"coverage":{"type":"object"},"error":{"type":"object"}}}"#,
     scope: Scope::FlowRead,
     is_read_only: true,
     run: get_run,
@@ -79,10 +79,7 @@ fn list(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError
     let entries = folder(context)?.list().map_err(|error| flows_error(&error))?;
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let cursors = Cursors::new(&[&[LIST.name], &names[..]].concat());
-    let start = match text(arguments, "cursor") {
-        None => 0,
-        Some(cursor) => cursors.read(LIST.name, cursor)? as usize,
-    };
+    let start = start(LIST.name, arguments, &cursors)?;
     let limit = limit(arguments);
     // Only the flows that may be shown are read.
     let end = entries.len().min(start.saturating_add(limit));
@@ -91,7 +88,9 @@ fn list(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError
         false => Value::Null,
     });
     let value = json!({ "items": items.collect::<Vec<_>>(), "total": entries.len() });
-    let (value, text) = piece(value, "items", start, limit, &cursors);
+    let max_bytes = context.max_reply_bytes;
+    let part = Part { list: "/items", start, limit, max_bytes };
+    let (value, text) = piece(value, part, &cursors);
     Ok(ToolReply { value, text: Some(text) })
 }
 
@@ -143,7 +142,13 @@ fn get(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
         value["issues"] = validation.to_value()["issues"].take();
     }
     value["document"] = document.root.to_value();
-    Ok(value.into())
+    // A long document comes in pieces of its steps.
+    let cursors = Cursors::new(&[GET.name, &entry.name, &text]);
+    let start = start(GET.name, arguments, &cursors)?;
+    if !value["document"]["steps"].is_array() {
+        return Ok(value.into());
+    }
+    Ok(in_pieces(context, value, "/document/steps", start, &cursors))
 }
 
 fn run_flow(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError> {
@@ -178,11 +183,9 @@ fn run_flow(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolE
         result: &result,
     };
     let id = state.runs().record(run).map_err(|error| state_error(&error))?;
-    let mut value = json!({ "run_id": id, "name": entry.name, "digest": digest });
-    for (name, member) in result.as_object().into_iter().flatten() {
-        value[name] = member.clone();
-    }
-    Ok(value.into())
+    let value = json!({ "run_id": id, "name": entry.name, "digest": digest });
+    let cursors = Cursors::new(&[GET_RUN.name, &id]);
+    Ok(in_pieces(context, joined(value, result), "/transcript", 0, &cursors))
 }
 
 fn get_run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError> {
@@ -192,10 +195,11 @@ fn get_run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolEr
             ToolError::new(ErrorCode::NotFound, "no such run")
                 .with_hint("flow_get_run without `run_id` lists the runs")
         })?;
+        let cursors = Cursors::new(&[GET_RUN.name, id]);
+        let start = start(GET_RUN.name, arguments, &cursors)?;
         let mut value = shown(&run.summary);
         value["request"] = run.request;
-        value["result"] = run.result;
-        return Ok(value.into());
+        return Ok(in_pieces(context, joined(value, run.result), "/transcript", start, &cursors));
     }
     let flow = text(arguments, "name");
     let cursors = Cursors::new(&[GET_RUN.name, flow.unwrap_or_default()]);
@@ -227,12 +231,37 @@ fn shown(run: &RunSummary) -> Value {
 }
 
 /// An answer about a flow, with its name in front.
-fn named(name: &str, mut answer: Value) -> Value {
-    let mut value = json!({ "name": name });
-    for (member, content) in answer.as_object_mut().into_iter().flatten() {
-        value[member] = content.take();
+fn named(name: &str, answer: Value) -> Value {
+    joined(json!({ "name": name }), answer)
+}
+
+/// The members of two objects, in their order.
+fn joined(mut first: Value, mut second: Value) -> Value {
+    for (member, content) in second.as_object_mut().into_iter().flatten() {
+        first[member] = content.take();
     }
-    value
+    first
+}
+
+/// Where the list of a reply goes on.
+fn start(tool: &str, arguments: &Arguments, cursors: &Cursors) -> Result<usize, ToolError> {
+    match text(arguments, "cursor") {
+        None => Ok(0),
+        Some(cursor) => cursors.read(tool, cursor).map(|place| place as usize),
+    }
+}
+
+/// A reply with as much of its list as it may hold.
+fn in_pieces(
+    context: &Context,
+    value: Value,
+    list: &str,
+    start: usize,
+    cursors: &Cursors,
+) -> ToolReply {
+    let max_bytes = context.max_reply_bytes;
+    let (value, text) = piece(value, Part { list, start, limit: usize::MAX, max_bytes }, cursors);
+    ToolReply { value, text: Some(text) }
 }
 
 fn limit(arguments: &Arguments) -> usize {

@@ -77,7 +77,7 @@ fn flows_are_listed_read_and_run() {
     assert_eq!((&run["status"], &run["outcome"]), (&json!("ended"), &json!("called")), "{run}");
     let record = server.call("flow_get_run", &json!({ "run_id": run["run_id"] })).value;
     assert_eq!(record["request"], json!({ "inputs": ["Ana"] }));
-    assert_eq!(record["result"]["transcript"], run["transcript"]);
+    assert_eq!(record["transcript"], run["transcript"]);
     assert_eq!((&record["digest"], &record["status"]), (&run["digest"], &json!("ended")));
     server.finish();
 }

@@ -88,12 +88,17 @@ impl SettingsPage {
                 command: snippet.command,
                 note: snippet.note.map(|note| texts.note(note)),
             });
-            ClientView { name: client.name(), title: client.title(), snippet }
+            let title = match client {
+                Client::Generic => texts.other_clients,
+                client => client.title(),
+            };
+            ClientView { name: client.name(), title, snippet }
         };
         let clients = Client::ALL.into_iter().map(client).collect();
-        // The latest are what people look for.
-        let tokens =
+        let mut tokens: Vec<TokenView> =
             records.iter().rev().map(|record| token(record, session, texts, now)).collect();
+        // What works comes first, and of that the latest.
+        tokens.sort_by_key(|token| !token.is_active);
         let card = app.options.server_card.then(|| card_url(&endpoint));
         let form_key = session.form_key.clone();
         let variable = TOKEN_VARIABLE;
