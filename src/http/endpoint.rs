@@ -127,9 +127,10 @@ fn answer(mut replies: Vec<Reply>, is_batch: bool) -> Response {
 fn status(reply: &Reply) -> StatusCode {
     let is_modern = reply.revision.is_some_and(|revision| revision.rules().modern);
     match reply.outcome.as_ref().map_err(|fault| fault.kind) {
-        Ok(_) | Err(FaultKind::InvalidParams | FaultKind::Internal) => StatusCode::OK,
         Err(FaultKind::UnknownMethod) if is_modern => StatusCode::NOT_FOUND,
-        Err(FaultKind::UnknownMethod) => StatusCode::OK,
+        Ok(_) | Err(FaultKind::InvalidParams | FaultKind::Internal | FaultKind::UnknownMethod) => {
+            StatusCode::OK
+        }
         Err(FaultKind::TooLong) => StatusCode::PAYLOAD_TOO_LARGE,
         Err(_) => StatusCode::BAD_REQUEST,
     }

@@ -48,7 +48,7 @@ impl Guard {
         let host = bare(host).to_lowercase();
         let is_loopback =
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
-        is_loopback || self.hosts.iter().any(|known| *known == host)
+        is_loopback || self.hosts.contains(&host)
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn is_modern(params: Option<&RawValue>) -> bool {
 /// The version that a stateless request names, when it can be read.
 pub(super) fn version(params: Option<&RawValue>) -> Option<String> {
     let [version, ..] = meta(params);
-    version.string().map(Into::into)
+    version.string()
 }
 
 /// Checks what a stateless request must carry.

@@ -124,7 +124,7 @@ fn files_that_are_not_ours_are_refused_and_left_alone() {
         error.to_string()
     };
     let text = refused(&|file| {
-        fs::write(file, "no database, but long enough ".repeat(99)).expect("written")
+        fs::write(file, "no database, but long enough ".repeat(99)).expect("written");
     });
     assert!(text.ends_with("it is no database"), "{text}");
     let foreign = refused(&|file| {
