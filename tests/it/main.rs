@@ -16,6 +16,7 @@ mod properties;
 mod query;
 mod schemas;
 mod sdk;
+mod serving;
 mod stdio;
 mod steps;
 mod stored;
