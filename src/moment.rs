@@ -38,8 +38,12 @@ impl Moment {
 
 impl fmt::Display for Moment {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let date = OffsetDateTime::from_unix_timestamp(self.seconds).map_err(|_| fmt::Error)?;
-        out.write_str(&date.format(&Rfc3339).map_err(|_| fmt::Error)?)
+        let date = OffsetDateTime::from_unix_timestamp(self.seconds).ok();
+        match date.and_then(|date| date.format(&Rfc3339).ok()) {
+            Some(text) => out.write_str(&text),
+            // Beyond the calendar: a number is better than a failure.
+            None => write!(out, "{} s", self.seconds),
+        }
     }
 }
 
@@ -103,5 +107,6 @@ mod tests {
     #[test]
     fn moments_are_written_in_utc() {
         assert_eq!(Moment { seconds: 1_796_083_200 }.to_string(), "2026-12-01T00:00:00Z");
+        assert_eq!(Moment { seconds: i64::MAX }.to_string(), "9223372036854775807 s");
     }
 }
