@@ -55,7 +55,7 @@ struct CreateArgs {
     /// A name to tell it by: letters, digits and `-_.`
     #[arg(long)]
     name: String,
-    /// What it may do: docs:read, flow:read, flow:run, mcp.<server>:call, admin:*; several with commas
+    /// What it may do: docs:read, flow:read, flow:run, `mcp.<server>:call`, admin:*; several with commas
     #[arg(long, value_name = "SCOPES", required = true)]
     scope: Vec<String>,
     /// How long it is accepted, like 12h, 30d or 8w; for ever without it

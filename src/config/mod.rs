@@ -1,7 +1,7 @@
 //! The settings of a run: each value, and where it comes from.
 //!
 //! A flag beats the environment, which beats the file, which beats the default. The file is data: nothing in it is run,
-//! expanded or fetched. [`settings`] lists what there is, [`file`] reads `botmesh-docs.toml`.
+//! expanded or fetched. [`settings`] lists what there is, [`mod@file`] reads `botmesh-docs.toml`.
 
 mod file;
 pub mod settings;

@@ -195,3 +195,54 @@ fn the_catalogue_follows_flags_and_settings() {
     settings("[mcp]\ninclude = [\"flow.run\"]\n");
     check(&["--config", "set.toml", "--flows", "flows", "--state", "st"], &[run]);
 }
+
+#[test]
+fn long_flows_and_runs_come_in_pieces() {
+    let fresh = tempfile::tempdir().expect("a temporary folder");
+    let say =
+        |at: u32| json!({ "id": format!("s{at}"), "kind": "say", "text": format!("{at}: ñandú") });
+    let steps: Vec<Value> = (0..150).map(say).collect();
+    let flow = json!({ "version": 2, "id": "long", "steps": steps });
+    folder::make(
+        fresh.path(),
+        &json!([
+            { "path": "flows/long.flow.json", "text": flow.to_string() },
+            { "path": "botmesh-docs.toml", "text": "mcp.max_output_bytes = 4096\nflows.dir = \"flows\"\nstate.dir = \"st\"\n" },
+        ]),
+    );
+    let mut server = DocsServer::start_with::<&str>(fresh.path(), &[]);
+    let name = json!({ "name": "long" });
+    let first = server.call("flow_get", &name).value;
+    assert!(first["page"]["truncated"] == true && first["valid"] == true, "{first}");
+    assert_eq!(all(&mut server, "flow_get", name.clone(), "/document/steps", first), steps);
+    let first = server.call("flow_run", &name).value;
+    assert!(first["page"]["truncated"] == true && first["status"] == "ended", "{first}");
+    let run = json!({ "run_id": first["run_id"] });
+    let said = all(&mut server, "flow_get_run", run, "/transcript", first);
+    let texts = said.iter().filter(|entry| entry["text"].is_string());
+    assert_eq!(texts.count(), steps.len(), "every step said something");
+    server.finish();
+}
+
+/// The list of a reply and of all that follow it.
+fn all(
+    server: &mut DocsServer,
+    tool: &str,
+    mut arguments: Value,
+    list: &str,
+    first: Value,
+) -> Vec<Value> {
+    let (mut entries, mut value) = (Vec::new(), first);
+    loop {
+        entries.extend(value.pointer(list).and_then(Value::as_array).expect("a list").clone());
+        let cursor = value["page"]["next_cursor"].take();
+        assert_eq!(value["page"]["truncated"], cursor.is_string());
+        if cursor.is_null() {
+            return entries;
+        }
+        arguments["cursor"] = cursor;
+        let called = server.call(tool, &arguments);
+        assert!(!called.is_error, "{tool}: {}", called.text);
+        value = called.value;
+    }
+}

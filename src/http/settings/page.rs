@@ -150,9 +150,10 @@ fn token(
     }
 }
 
-/// A moment to the minute, in UTC: `2026-12-01 13:40`.
+/// A moment to the minute: `2026-12-01 13:40 UTC`.
 fn shown(moment: Moment) -> String {
     const TO_THE_MINUTE: usize = "2026-12-01T13:40".len();
     let text = moment.to_string();
-    text.get(..TO_THE_MINUTE).unwrap_or(&text).replace('T', " ")
+    let text = text.get(..TO_THE_MINUTE).unwrap_or(&text).replace('T', " ");
+    format!("{text} UTC")
 }
