@@ -8,6 +8,7 @@ mod console;
 mod docs_tools;
 mod flow;
 mod folder;
+mod http;
 mod live;
 mod matcher;
 mod paths;

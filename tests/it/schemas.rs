@@ -38,6 +38,13 @@ impl Default for Conversation {
 }
 
 impl Conversation {
+    /// One request over HTTP, where each stands alone under the revision of its header.
+    pub(crate) fn over_http(version: Option<&str>) -> Self {
+        let is_known = |name: &&str| SCHEMAS.iter().any(|(known, _)| known == name);
+        let negotiated = version.filter(is_known).unwrap_or("2025-03-26").to_owned();
+        Self { negotiated, requests: BTreeMap::new() }
+    }
+
     /// Notes the messages in `bytes`, which hold whole lines.
     pub(crate) fn sent(&mut self, bytes: &[u8]) {
         for line in bytes.split(|&byte| byte == b'\n') {
