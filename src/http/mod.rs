@@ -71,7 +71,8 @@ struct App {
     address: SocketAddr,
 }
 
-/// Serves until the process is asked to end; `announce` is called once with the URL of the endpoint.
+/// Serves until the process is asked to end; `announce` is called once with the URL that it
+/// listens at and the one for clients, when that is another.
 ///
 /// # Errors
 /// The address cannot be listened on.
@@ -79,7 +80,7 @@ pub fn serve(
     server: Server,
     options: Options,
     state: Option<Arc<State>>,
-    announce: impl FnOnce(&str),
+    announce: impl FnOnce(&str, Option<&str>),
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let done = runtime.block_on(async {
@@ -96,7 +97,8 @@ pub fn serve(
             options,
             address,
         });
-        announce(&app.url());
+        let public = app.options.public_url.as_ref().map(|_| app.url());
+        announce(&app.address_url(), public.as_deref());
         let router = router(Arc::clone(&app));
         connections::serve(listener, router, asked_to_end()).await;
         closing.close();
@@ -112,8 +114,13 @@ impl App {
     fn url(&self) -> String {
         match &self.options.public_url {
             Some(url) => format!("{}/mcp", url.trim_end_matches('/')),
-            None => format!("http://{}/mcp", self.address),
+            None => self.address_url(),
         }
+    }
+
+    /// The URL that the server listens at.
+    fn address_url(&self) -> String {
+        format!("http://{}/mcp", self.address)
     }
 }
 

@@ -2,4 +2,4 @@
 
 mod exchanges;
 mod security;
-mod server;
+pub(crate) mod server;

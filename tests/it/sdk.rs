@@ -5,48 +5,66 @@ use std::time::Duration;
 
 use rmcp::model::{CallToolRequestParams, CallToolResult, ProtocolVersion, Tool};
 use rmcp::service::RunningService;
-use rmcp::transport::TokioChildProcess;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
 use serde_json::{Value, json};
 
+use crate::http::server::HttpServer;
 use crate::program;
 
 type Client = RunningService<RoleClient, ()>;
 
 #[test]
 fn every_tool_over_the_handshake() {
-    list_and_call(ClientLifecycleMode::Initialize);
+    list_and_call(&ClientLifecycleMode::Initialize);
 }
 
 #[test]
 fn every_tool_without_a_handshake() {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
-    list_and_call(ClientLifecycleMode::Discover { preferred_versions });
+    list_and_call(&ClientLifecycleMode::Discover { preferred_versions });
 }
 
 #[test]
 fn every_tool_after_a_probe() {
     let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
     let legacy_version = Some(ProtocolVersion::V_2025_11_25);
-    list_and_call(ClientLifecycleMode::Auto { preferred_versions, legacy_version });
+    list_and_call(&ClientLifecycleMode::Auto { preferred_versions, legacy_version });
 }
 
-fn list_and_call(lifecycle: ClientLifecycleMode) {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    // The limit's timer belongs to the runtime, so it is made inside.
-    let session = async { tokio::time::timeout(program::PATIENCE, drive(lifecycle)).await };
-    runtime.block_on(session).expect("the session ends in time");
-}
-
-async fn drive(lifecycle: ClientLifecycleMode) {
+/// Over a pipe, then over HTTP.
+fn list_and_call(lifecycle: &ClientLifecycleMode) {
     let home = tempfile::tempdir().expect("a temporary folder");
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/stdio");
     let mut command = program::command(home.path());
-    command.args(["--docs", "docs"]).current_dir(cases);
-    let transport =
-        TokioChildProcess::new(tokio::process::Command::from(command)).expect("the program starts");
-    let mut client = ().serve_with_lifecycle(transport, lifecycle).await.expect("a session");
+    command.args(["--docs", "docs"]).current_dir(&cases);
+    let over_pipe = async {
+        let command = tokio::process::Command::from(command);
+        let transport = TokioChildProcess::new(command).expect("the program starts");
+        drive(().serve_with_lifecycle(transport, lifecycle.clone()).await.expect("a session"))
+            .await;
+    };
+    let server = HttpServer::start(&cases, &["--insecure-no-auth"]);
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let over_http = async {
+        let transport = StreamableHttpClientTransport::from_uri(url);
+        drive(().serve_with_lifecycle(transport, lifecycle.clone()).await.expect("a session"))
+            .await;
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    // The limit's timer belongs to the runtime, so it is made inside.
+    let sessions = async {
+        let both = async {
+            over_pipe.await;
+            over_http.await;
+        };
+        tokio::time::timeout(program::PATIENCE, both).await
+    };
+    runtime.block_on(sessions).expect("the sessions end in time");
+}
+
+async fn drive(mut client: Client) {
     let tools = client.list_all_tools().await.expect("a list of tools");
     let has = |name: &str| tools.iter().any(|tool| tool.name == name);
     let mut facts = Facts::default();

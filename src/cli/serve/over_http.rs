@@ -91,8 +91,9 @@ impl HttpArgs {
             log_queries: config.is_on("logs.queries"),
             server_card: config.is_on("mcp.server_card"),
         };
-        let announce = |url: &str| {
-            let _ = writeln!(StandardError, "serving MCP at {url}");
+        let announce = |url: &str, public: Option<&str>| {
+            let public = public.map_or(String::new(), |public| format!(", for clients {public}"));
+            let _ = writeln!(StandardError, "serving MCP at {url}{public}");
         };
         http::serve(server, options, state, announce).map_err(|error| {
             let reason = match error.kind() {

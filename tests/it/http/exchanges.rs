@@ -86,12 +86,13 @@ fn run(server: &HttpServer, exchange: &Value) -> Result<(), String> {
 
 fn send(connection: &mut Connection, body: &[u8], piece: usize, is_chunked: bool) {
     for part in body.chunks(piece) {
-        if is_chunked {
-            connection.send(format!("{:x}\r\n", part.len()).as_bytes());
-        }
-        connection.send(part);
-        if is_chunked {
-            connection.send(b"\r\n");
+        let framed = if is_chunked {
+            [format!("{:x}\r\n", part.len()).as_bytes(), part, b"\r\n"].concat()
+        } else {
+            part.to_owned()
+        };
+        if !connection.send(&framed) {
+            return;
         }
     }
     if is_chunked {

@@ -6,11 +6,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::program::{PATIENCE, command};
+
+/// Longest wait for a server to take bytes: one that has answered takes no more.
+const WRITE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running server with a token that may do everything, unless it asks nobody.
 pub(crate) struct HttpServer {
@@ -18,6 +22,7 @@ pub(crate) struct HttpServer {
     pub(crate) port: u16,
     pub(crate) token: String,
     said: Arc<Mutex<String>>,
+    _caches: TempDir,
 }
 
 /// An answer, or the end of the connection in its place.
@@ -54,15 +59,16 @@ impl HttpServer {
     pub(crate) fn start(home: &Path, args: &[&str]) -> Self {
         let asks = !args.contains(&"--insecure-no-auth");
         let token = if asks { token(home, "all", "admin:*") } else { String::new() };
-        let mut server = command(home);
+        let caches = tempfile::tempdir().expect("a temporary folder");
+        let mut server = command(caches.path());
         server.current_dir(home).args(["serve", "--docs", "docs", "--http", "127.0.0.1:0"]);
         if asks {
             server.args(["--state", "st"]);
         }
-        Self::spawn(server.args(args), token)
+        Self::spawn(server.args(args), token, caches)
     }
 
-    fn spawn(command: &mut Command, token: String) -> Self {
+    fn spawn(command: &mut Command, token: String, caches: TempDir) -> Self {
         let piped = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = piped.spawn().expect("the server starts");
         let mut stderr = BufReader::new(child.stderr.take().expect("piped"));
@@ -72,7 +78,7 @@ impl HttpServer {
             assert!(stderr.read_line(&mut line).expect("text") > 0, "the server ended: {said:?}");
             said.lock().expect("whole").push_str(&line);
             if let Some(address) = line.trim().strip_prefix("serving MCP at http://127.0.0.1:") {
-                let port = address.trim_end_matches("/mcp").parse();
+                let port = address.split('/').next().and_then(|port| port.parse().ok());
                 break port.expect("a port");
             }
         };
@@ -84,7 +90,7 @@ impl HttpServer {
                 said.push('\n');
             }
         });
-        Self { child, port, token, said }
+        Self { child, port, token, said, _caches: caches }
     }
 
     /// What the server wrote to standard error so far.
@@ -99,7 +105,7 @@ impl HttpServer {
     pub(crate) fn connect(&self) -> Connection {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a limit");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a limit");
+        stream.set_write_timeout(Some(WRITE_PATIENCE)).expect("a limit");
         stream.set_nodelay(true).expect("no delay");
         let reader = BufReader::new(stream.try_clone().expect("the same"));
         Connection { stream, reader }
@@ -166,9 +172,9 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Writes bytes; a server that has closed its end already says so by its answer.
-    pub(crate) fn send(&mut self, bytes: &[u8]) {
-        let _ = self.stream.write_all(bytes);
+    /// Writes bytes, and says whether they went: a server that has answered need not read on.
+    pub(crate) fn send(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
     }
 
     /// Reads an answer; one to HEAD has no body.
