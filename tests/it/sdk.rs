@@ -59,7 +59,7 @@ fn list_and_call(lifecycle: &ClientLifecycleMode) {
             over_pipe.await;
             over_http.await;
         };
-        tokio::time::timeout(program::PATIENCE, both).await
+        tokio::time::timeout(program::PATIENCE, Box::pin(both)).await
     };
     runtime.block_on(sessions).expect("the sessions end in time");
 }

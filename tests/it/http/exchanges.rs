@@ -1,6 +1,7 @@
 //! Cases of requests and their answers: `tests/cases/http`, and in `tests/cases/http-rules` a row for each rule of the
 //! protocol's tables of errors and headers. Every message of a revision is checked against its schema.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
@@ -67,12 +68,14 @@ fn run(server: &HttpServer, exchange: &Value) -> Result<(), String> {
     let mut has_length = false;
     for (name, value) in request["headers"].as_object().into_iter().flatten() {
         for value in value.as_array().unwrap_or(&vec![value.clone()]) {
-            head += &format!("{name}: {}\r\n", filled(server, value.as_str().expect("text")));
+            write!(head, "{name}: {}\r\n", filled(server, value.as_str().expect("text")))
+                .expect("a string takes it");
         }
         has_length |= name == "Content-Length" || name == "Transfer-Encoding";
     }
     if !has_length && (body.is_some() || method == "POST") {
-        head += &format!("Content-Length: {}\r\n", body.as_ref().map_or(0, Vec::len));
+        write!(head, "Content-Length: {}\r\n", body.as_ref().map_or(0, Vec::len))
+            .expect("a string takes it");
     }
     let mut connection = server.connect();
     connection.send(format!("{head}\r\n").as_bytes());

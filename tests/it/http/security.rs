@@ -1,5 +1,6 @@
 //! What an attacker, a lost token or a crowd can do: a row each.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
@@ -96,7 +97,7 @@ fn a_secret_is_in_no_log_no_answer_and_no_figure() {
         ("", &[("Authorization", "Bearer ${BOTMESH_TOKEN}")]),
     ] {
         let answer = server.post(secret, headers, PING);
-        seen += &format!("{answer:?}");
+        write!(seen, "{answer:?}").expect("a string takes it");
     }
     let mut connection = server.connect();
     let get = format!("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port);

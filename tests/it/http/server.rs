@@ -1,5 +1,6 @@
 //! The real server over real sockets: requests go out byte for byte as they are written.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -126,12 +127,12 @@ impl HttpServer {
             text += "Content-Type: application/json\r\n";
         }
         if !token.is_empty() && !known("authorization") {
-            text += &format!("Authorization: Bearer {token}\r\n");
+            write!(text, "Authorization: Bearer {token}\r\n").expect("a string takes it");
         }
         for (name, value) in headers {
-            text += &format!("{name}: {value}\r\n");
+            write!(text, "{name}: {value}\r\n").expect("a string takes it");
         }
-        text += &format!("Content-Length: {}\r\n\r\n{body}", body.len());
+        write!(text, "Content-Length: {}\r\n\r\n{body}", body.len()).expect("a string takes it");
         text.into()
     }
 
