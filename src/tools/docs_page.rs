@@ -42,8 +42,11 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-/// Room for the note at the end of a text that was cut.
-const NOTE_BYTES: usize = 128;
+/// Room for the note at the end of a text that was cut, and over HTTP for the names of the request.
+const NOTE_BYTES: usize = 256;
+
+/// A cut is not made shorter than this: what stands beside the Markdown is.
+const MIN_CUT_BYTES: usize = 1_024;
 
 fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError> {
     let snapshot = docs::snapshot(context)?;
@@ -53,15 +56,25 @@ fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError>
         docs::number(arguments, "max_chars").map_or(context.max_reply_bytes, |n| n as usize);
     let from_line =
         docs::number(arguments, "from_line").map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let max_bytes = context.max_reply_bytes - NOTE_BYTES;
-    let Some(cut) = passage.cut(from_line, max_chars.max(1), max_bytes) else {
-        let (from_line, last_line) = (from_line.unwrap_or(0), passage.lines.1);
-        let message =
-            format!("`from_line` {from_line} is past the end: the last line is {last_line}");
-        return Err(ToolError::new(ErrorCode::InvalidArgument, message));
+    let most = context.max_reply_bytes - NOTE_BYTES;
+    let mut max_bytes = most;
+    let (cut, value) = loop {
+        let Some(cut) = passage.cut(from_line, max_chars.max(1), max_bytes) else {
+            let (from_line, last_line) = (from_line.unwrap_or(0), passage.lines.1);
+            let message =
+                format!("`from_line` {from_line} is past the end: the last line is {last_line}");
+            return Err(ToolError::new(ErrorCode::InvalidArgument, message));
+        };
+        let value = page_value(&passage, &cut);
+        // As JSON, which is the text over HTTP, line ends and quotes take two bytes.
+        let n_bytes = value.to_string().len();
+        if n_bytes <= most || max_bytes <= MIN_CUT_BYTES {
+            break (cut, value);
+        }
+        max_bytes = (max_bytes * most / n_bytes).clamp(MIN_CUT_BYTES, max_bytes - 1);
     };
     let text = format!("{}{}", cut.markdown, note(&passage, &cut));
-    Ok(ToolReply { value: page_value(&passage, &cut), text: Some(text) })
+    Ok(ToolReply { value, text: Some(text) })
 }
 
 /// The page or section that a path and perhaps a section name.

@@ -302,3 +302,31 @@ fn replies_name_their_request() {
         assert_eq!(serde_json::from_str::<Value>(text).expect("JSON"), *value);
     }
 }
+
+#[test]
+fn replies_stay_within_their_bound() {
+    const MAX_REPLY_BYTES: usize = 32_768;
+    let home = tempfile::tempdir().expect("a temporary folder");
+    let line = "a \"quoted\" line\twith \\ signs\n";
+    let sections: String =
+        (0..400).map(|at| format!("## Section {at}\n\n{line}{line}\n")).collect();
+    let pages = json!([
+        { "path": "docs/lines.md", "text": format!("# Lines\n\n{}", line.repeat(4_000)) },
+        { "path": "docs/sections.md", "text": format!("# Sections\n\n{sections}") },
+    ]);
+    make(home.path(), &pages);
+    let server = HttpServer::start(home.path(), &["--insecure-no-auth"]);
+    for (tool, arguments) in [
+        ("docs_page", json!({ "path": "lines.md" })),
+        ("docs_page", json!({ "path": "sections.md" })),
+        ("docs_outline", json!({ "path": "sections.md", "limit": 500 })),
+        ("docs_search", json!({ "query": "quoted line signs", "limit": 25 })),
+    ] {
+        let result = server.call("", tool, &arguments);
+        let text = result["content"][0]["text"].as_str().expect("text");
+        assert!(text.len() <= MAX_REPLY_BYTES, "{tool} {arguments}: {} bytes", text.len());
+        let page = &result["structuredContent"]["page"];
+        let goes_on = page["next_line"].is_u64() || page["next_cursor"].is_string();
+        assert!(tool == "docs_search" || (page["truncated"] == true && goes_on), "{page}");
+    }
+}
