@@ -22,7 +22,7 @@ pub(super) const TOOL: Tool = Tool {
         "properties": {
             "path": {"type": "string", "maxLength": 1024, "description": "A page, or a folder"},
             "lang": {"type": "string", "maxLength": 16, "description": "Only pages in this language"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 500, "default": 100},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
             "cursor": {"type": "string", "maxLength": 128, "description": "page.next_cursor of the last reply"}
         },
         "additionalProperties": false
@@ -43,8 +43,10 @@ pub(super) const TOOL: Tool = Tool {
     run,
 };
 
-const DEFAULT_LIMIT: usize = 100;
-const MAX_LIMIT: usize = 500;
+/// As many entries as an agent takes in at once; the rest is a cursor away, as with all lists.
+const DEFAULT_LIMIT: usize = 20;
+/// About as many entries as a reply holds.
+const MAX_LIMIT: usize = 100;
 
 fn run(context: &Context, arguments: &Arguments) -> Result<ToolReply, ToolError> {
     let snapshot = docs::snapshot(context)?;

@@ -148,7 +148,7 @@ fn long_replies_are_cut_and_the_rest_can_be_had() {
     assert_eq!(joined, blocks);
     let (mut headings, mut cursor) = (0, Value::Null);
     loop {
-        let mut arguments = json!({ "path": "long.md", "limit": 500 });
+        let mut arguments = json!({ "path": "long.md", "limit": 100 });
         if !cursor.is_null() {
             arguments["cursor"] = cursor;
         }

@@ -319,7 +319,7 @@ fn replies_stay_within_their_bound() {
     for (tool, arguments) in [
         ("docs_page", json!({ "path": "lines.md" })),
         ("docs_page", json!({ "path": "sections.md" })),
-        ("docs_outline", json!({ "path": "sections.md", "limit": 500 })),
+        ("docs_outline", json!({ "path": "sections.md", "limit": 100 })),
         ("docs_search", json!({ "query": "quoted line signs", "limit": 25 })),
     ] {
         let result = server.call("", tool, &arguments);
