@@ -308,8 +308,10 @@ fn replies_stay_within_their_bound() {
     const MAX_REPLY_BYTES: usize = 32_768;
     let home = tempfile::tempdir().expect("a temporary folder");
     let line = "a \"quoted\" line\twith \\ signs\n";
-    let sections: String =
-        (0..400).map(|at| format!("## Section {at}\n\n{line}{line}\n")).collect();
+    let mut sections = String::new();
+    for at in 0..400 {
+        write!(sections, "## Section {at}\n\n{line}{line}\n").expect("a string takes it");
+    }
     let pages = json!([
         { "path": "docs/lines.md", "text": format!("# Lines\n\n{}", line.repeat(4_000)) },
         { "path": "docs/sections.md", "text": format!("# Sections\n\n{sections}") },
